@@ -8,7 +8,7 @@ INSTALLED := $(VENV)/.installed
 READY := $(VENV)/.ready
 KERNEL_SOURCES := $(shell find core -name '*.pyx' -o -name '*.pxd')
 DISTRIBUTIONS := dist/.ready
-DISTRIBUTED := $(shell find core server build_backend \( -name '*.py' -o -name '*.py[xi]' -o -name '*.pxd' -o -name py.typed \)) \
+DISTRIBUTED := $(shell find core server build_backend \( -name '*.py' -o -name '*.py[xi]' -o -name '*.pxd' -o -name py.typed -o -name background.json \)) \
   pyproject.toml MANIFEST.in README.md SECURITY.md LICENSE CHANGELOG.md CITATION.cff
 CLIENT := vscode-client
 CLIENT_SOURCES := $(shell find $(CLIENT) \( -name node_modules -o -name dist -o -name out \
@@ -28,7 +28,7 @@ RUN_CLIENT = VENV="$(abspath $(VENV))" node $(CLIENT)/scripts/run.mjs
 
 help:
 	@echo "make demo     a real language-server session on examples/, as an editor shows it; then excise worktrees"
-	@echo "make quick    in seconds, while you work: ruff, mypy, import contracts, the fast tests"
+	@echo "make quick    while you work, about a minute: ruff, mypy, import contracts, the fast tests"
 	@echo "make test     every test, on all cores (data for measuring: EXCISE_DATA=DIR)"
 	@echo "make code     try the VS Code extension on examples/, in a browser"
 	@echo "make check    everything static: ruff, cython-lint, mypy --strict, import contracts, eslint, tsc"
@@ -87,6 +87,7 @@ bench: $(READY)
 	$(BIN)/python benchmarks/incremental.py
 	$(BIN)/python benchmarks/starts.py
 	$(BIN)/python benchmarks/growth.py
+	$(BIN)/python benchmarks/levels.py
 
 bench-ir: $(READY)
 	$(BIN)/python benchmarks/instructions.py

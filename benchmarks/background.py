@@ -1,6 +1,6 @@
 """How common words are: the table of `excise.patches.evidence`, from many repositories.
 
-    EXCISE_DATA=DIR python benchmarks/background.py             writes the module of the package
+    EXCISE_DATA=DIR python benchmarks/background.py             writes the table of the package
     EXCISE_DATA=DIR python benchmarks/background.py REPOSITORY  prints JSON, without that one
 
 Recipe: of each repository of duplicates_dev the share of patches that have a sub-token in a changed
@@ -11,36 +11,29 @@ and shares below three thousandths, are left out.
 
 from __future__ import annotations
 
-import gzip
 import json
-import os
 import sys
-import textwrap
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
+
+from measure import rows
 
 from excise.patches import parse
 from excise.patches.evidence import Subtokens, plain_message
 from excise.patches.features import IGNORED, compared
 
 NAME = "bg1"
+DATA = "duplicates_dev.jsonl.gz"
 REPOSITORIES = 3
 """Repositories that must have a sub-token: no text of any one of them is in the table."""
 
 LEAST = 3
 """Thousandths from which a share is in the table: below it weights hardly differ."""
 
-QUOTES = '"""'
-MODULE = Path(__file__).parent.parent / "core/excise/patches/background_table.py"
+TABLE = Path(__file__).parent.parent / "core/excise/patches/background.json"
 Shares = dict[str, int]
-
-
-def rows() -> Iterator[dict[str, Any]]:
-    path = Path(os.environ.get("EXCISE_DATA", ""), "duplicates_dev.jsonl.gz")
-    with gzip.open(path, "rt", encoding="utf-8", newline="\n") as lines:
-        yield from map(json.loads, lines)
 
 
 class Counts:
@@ -81,41 +74,14 @@ class Counts:
         return {w: n for w, n in shares.items() if n >= LEAST and repositories[w] >= REPOSITORIES}
 
 
-def module_text(counts: Counts) -> str:
-    """Return the module: lines ``thousandths: words``."""
-    changes, messages = counts.table()
-    head = f'''{QUOTES}Shares of patches, in thousandths, with a sub-token: changes, messages.
-
-Written by benchmarks/background.py, which has the recipe, from {counts.patches.total():,} pull
-requests of {len(counts.patches)} repositories; each word is in at least {REPOSITORIES} of them.
-{QUOTES}
-
-NAME = "{NAME}"
-'''
-    return f'{head}CHANGES = """\\\n{_lines(changes)}"""\nMESSAGES = """\\\n{_lines(messages)}"""\n'
-
-
-def _lines(shares: Shares) -> str:
-    words: dict[int, list[str]] = defaultdict(list)
-    for word, share in sorted(shares.items()):
-        words[share].append(word)
-    lines = (f"{share}: {' '.join(words[share])}" for share in sorted(words, reverse=True))
-    return "".join(
-        textwrap.fill(
-            line, 99, subsequent_indent=" ", break_on_hyphens=False, break_long_words=False
-        )
-        + "\n"
-        for line in lines
-    )
-
-
 def main(arguments: list[str]) -> int:
-    counts = Counts(rows())
-    if not arguments:
-        MODULE.write_text(module_text(counts), encoding="utf-8")
-        return 0
-    changes, messages = counts.table(without=arguments[0])
-    print(json.dumps({"name": f"{NAME}-without", "changes": changes, "messages": messages}))
+    changes, messages = Counts(rows(DATA)).table(*arguments)
+    name = f"{NAME}-without" if arguments else NAME
+    text = json.dumps({"name": name, "changes": changes, "messages": messages}, sort_keys=True)
+    if arguments:
+        print(text)
+    else:
+        TABLE.write_text(f"{text}\n".replace(", ", ",\n"), encoding="utf-8")
     return 0
 
 

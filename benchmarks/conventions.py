@@ -6,16 +6,14 @@ alone, on the counts of the library.
 
 from __future__ import annotations
 
-import os
-import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
-from pathlib import Path
 from statistics import mean
 
 import numpy as np
-from evaluation import SETS, rows
+from evaluation import SETS
+from measure import rows
 
 import excise
 from excise.evaluation import Item
@@ -96,23 +94,17 @@ def sari(item: Item) -> Operations:
     return keep, add, delete
 
 
-def main() -> int:
+def main() -> None:
     """Print the table as Markdown."""
-    folder = os.environ.get("EXCISE_DATA")
-    if not folder:
-        print("EXCISE_DATA must name the folder that holds labelled/", file=sys.stderr)
-        return 2
-    data = Path(folder)
-    fixes = [item for name in LANGUAGES for item in rows(data / f"humanevalfix_{name}.jsonl")]
+    fixes = [item for name in LANGUAGES for item in rows(f"humanevalfix_{name}.jsonl")]
     chosen = ("octocoder", "python", "java")
     print(f"| formula | 0/0 | do-nothing | reproduction | {' | '.join(chosen)} |")
     print("|---|---|---|---|---|---|---|")
     for name, count in (("ES", es), ("SARI", sari)):
         for label, empty in (("left out", None), ("0", Fraction(0)), ("1", Fraction(1))):
             idle, same = (ends(fixes, count, empty, which) for which in ("origin", "reference"))
-            r = [f"{agreement(data, one, count, empty):.3f}" for one in chosen]
+            r = [f"{agreement(one, count, empty):.3f}" for one in chosen]
             print(f"| {name} | {label} | {idle:.3f} | {same:.3f} | {' | '.join(r)} |")
-    return 0
 
 
 def ends(
@@ -125,13 +117,11 @@ def ends(
     return mean(score(count(read(item, item[which])), empty) for item in fixes)
 
 
-def agreement(
-    data: Path, name: str, count: Callable[[Item], Operations], empty: Fraction | None
-) -> float:
+def agreement(name: str, count: Callable[[Item], Operations], empty: Fraction | None) -> float:
     """Return Pearson's r with the verdicts of a set."""
     outputs, items = SETS[name]
-    by_id = {item["id"]: item for item in rows(data / items)}
-    found = list(rows(data / "labelled" / outputs))
+    by_id = {item["id"]: item for item in rows(items)}
+    found = list(rows("labelled", outputs))
     x = [score(count(read(by_id[one["id"]], one["revision"])), empty) for one in found]
     y, w = ([float(one[key]) for one in found] for key in ("passed", "count"))
     r = pearson(np.array(x), np.array(y), np.array(w))
@@ -151,4 +141,4 @@ def read(item: dict[str, str], hypothesis: str) -> Item:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -16,15 +16,15 @@ import random
 import re
 import sys
 import tempfile
-import time
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import redirect_stdout
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from background import Counts, rows
+from background import DATA, Counts
+from measure import rows, timed
 
 from excise.clustering import labels as cluster_labels
 from excise.patches import read
@@ -44,12 +44,12 @@ Matrix = Any
 
 def main(arguments: list[str]) -> int:
     if arguments[:1] == ["time"]:
-        timed(int(arguments[1]) if len(arguments) > 1 else 10_000)
+        times(int(arguments[1]) if len(arguments) > 1 else 10_000)
         return 0
     by_repository: dict[str, list[Row]] = defaultdict(list)
-    for row in rows():
+    for row in rows(DATA):
         by_repository[row["repo"]].append(row)
-    counts = Counts(rows())
+    counts = Counts(rows(DATA))
     related: dict[str, Matrix] = {}
     silent: dict[str, Matrix] = {}
     for name, found in by_repository.items():
@@ -234,28 +234,25 @@ def calibration_error(judged: Mapping[str, Matrix], scores: Mapping[str, Matrix]
 # --- time ----------------------------------------------------------------------------------------
 
 
-def timed(n: int) -> None:
+def times(n: int) -> None:
     """Print what reading, indexing and asking cost; copies differ by three of their words."""
-    mails = list(copies([mail(row) for row in rows()], n))
+    mails = list(copies([mail(row) for row in rows(DATA)], n))
     print(f"{n:,} patches, {sum(map(len, mails)) / 1e6:.0f} MB, seconds of the processor:")
-    spent: Callable[[], float] = time.process_time
-    start = spent()
-    messages = [read(data)[0] for data in mails]
-    parsed = spent()
+    messages, parsing = timed(lambda: [read(data)[0] for data in mails])
     reader, pool = EvidenceReader(), RelatedPool()
-    for message in messages:
-        pool.add(reader.evidence(message.patch, message.title, message.text))
-    pool.neighbours(pool.evidence[0])
-    indexed = spent()
-    for at in range(0, n, max(1, n // 200)):
-        pool.neighbours(pool.evidence[at], 0.5)
-    asked = (spent() - indexed) / len(range(0, n, max(1, n // 200)))
-    print(
-        f"  read {parsed - start:.1f}, indexed {indexed - parsed:.1f}, a query {asked * 1e3:.1f} ms"
-    )
-    begin = spent()
-    clusters = pool.groups()
-    print(f"  grouped {spent() - begin:.1f}, {len(clusters):,} groups")
+
+    def index() -> None:
+        for message in messages:
+            pool.add(reader.evidence(message.patch, message.title, message.text))
+        pool.neighbours(pool.evidence[0])
+
+    _, indexing = timed(index)
+    queries = range(0, n, max(1, n // 200))
+    _, asking = timed(lambda: [pool.neighbours(pool.evidence[at], 0.5) for at in queries])
+    query = asking / len(queries) * 1e3
+    print(f"  read {parsing:.1f}, indexed {indexing:.1f}, a query {query:.1f} ms")
+    clusters, grouping = timed(pool.groups)
+    print(f"  grouped {grouping:.1f}, {len(clusters):,} groups")
 
 
 def copies(mails: Sequence[bytes], n: int) -> Iterator[bytes]:

@@ -13,7 +13,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-Document = dict[str, Any]
+from excise_server.evaluation.run import Document
+from excise_server.evaluation.tables import between, order, short
 
 THREE = {"octocoder": "OctoCoder, Python", "python": "Astraios, Python", "java": "Astraios, Java"}
 MANY = "many"
@@ -39,15 +40,15 @@ def main(arguments: Sequence[str]) -> None:
         print(f"{found['tasks']} tasks, {changed:.0%} with B ≠ O")
     three = [plain[name] for name in THREE]
     heads = [[title, "by task", "B ≠ O"] for title in THREE.values()]
-    show("Our figure 1", heads, (row(n, three, correlations) for n in ordered(three[1])))
+    show("Our figure 1", heads, (row(n, three, correlations) for n in order(three[1]["measures"])))
     heads = [[title, "moved"] for title in THREE.values()]
     sets = [prefixed[name] for name in THREE]
     show("With the shared prefix", heads, (row(n, sets, moved) for n in BY_PREFIX))
     many = [plain[MANY]]
     heads = [["r", "by task", "B ≠ O"]]
-    show("Many models", heads, (row(n, many, correlations) for n in ordered(many[0])))
+    show("Many models", heads, (row(n, many, correlations) for n in order(many[0]["measures"])))
     heads = [["with the prefix", "moved"]]
-    names = [name for name in ordered(many[0]) if name in BY_PREFIX]
+    names = [name for name in order(many[0]["measures"]) if name in BY_PREFIX]
     show("Many models, prefix", heads, (row(n, [prefixed[MANY]], moved) for n in names))
     heads = [[title, "p", "p by task"] for title in (*THREE.values(), "many models")]
     sets = [*three, *many]
@@ -62,12 +63,6 @@ def read(folder: Path, name: str) -> Document:
     """Return the document of a set."""
     found: Document = json.loads((folder / f"{name}.json").read_text(encoding="utf-8"))
     return found
-
-
-def ordered(found: Document) -> list[str]:
-    """Return the measures, the strongest correlation first."""
-    values = found["measures"]
-    return sorted(values, key=lambda name: -abs(values[name]["pearson"]))
 
 
 def row(name: str, sets: Iterable[Document], cells: Any) -> list[str]:  # noqa: ANN401
@@ -100,16 +95,6 @@ def points(entry: Document) -> str:
     """Return r of all outputs, of distinct ones, of distinct ones that differ."""
     keys = "pearson", "pearson_distinct", "pearson_distinct_changed"
     return " / ".join(short(entry[key], 4) for key in keys)
-
-
-def short(value: float, digits: int = 3) -> str:
-    """Return a number below 1 without its zero."""
-    return f"{value:.{digits}f}".replace("0.", ".", 1)
-
-
-def between(bounds: Sequence[float]) -> str:
-    """Return an interval."""
-    return f"[{short(bounds[0])}, {short(bounds[1])}]"
 
 
 def show(title: str, heads: Iterable[Sequence[str]], rows: Iterable[Sequence[str]]) -> None:

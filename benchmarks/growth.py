@@ -8,13 +8,13 @@ is in `patches_scale.py`.
 
 from __future__ import annotations
 
-import time
 from array import array
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
 import numpy as np
 import workloads
+from measure import timed
 
 from excise import ScoreMatrix
 from excise.kernels import _counts, _lcs
@@ -28,16 +28,6 @@ def exponent(sizes: Sequence[float], costs: Sequence[float]) -> float:
     start = len(sizes) // 2
     slope, _ = np.polyfit(np.log(sizes[start:]), np.log(costs[start:]), 1)
     return float(slope)
-
-
-def seconds(work: Work) -> float:
-    """Return the seconds of the processor that work takes, the least of some runs."""
-    times = []
-    for _ in range(ROUNDS):
-        start = time.process_time()
-        work()
-        times.append(time.process_time() - start)
-    return min(times)
 
 
 def ints(lines: list[str], texts: Sequence[list[str]]) -> tuple[array[int], list[array[int]]]:
@@ -100,7 +90,7 @@ def main() -> None:
         ("revisions", by_revisions),
         ("revisions", by_texts),
     ):
-        rows = [(size, seconds(work)) for size, work in workload()]
+        rows = [(size, min(timed(work)[1] for _ in range(ROUNDS))) for size, work in workload()]
         print(f"\n{workload.__doc__}\n\n| {unit} | ms | us for each |\n|---|---|---|")
         for size, cost in rows:
             print(f"| {size:,} | {cost * 1e3:,.2f} | {cost / size * 1e6:,.1f} |")

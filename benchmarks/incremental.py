@@ -2,28 +2,22 @@
 
 from __future__ import annotations
 
-import resource
-import time
 import typing
-from collections.abc import Callable
 from dataclasses import replace
 from itertools import cycle, islice
 from statistics import median
-from typing import TypeVar
 
 import msgspec
 import workloads
+from measure import peak, timed
 
 from excise import CancelFlag
 from excise.patches import Pool, group, parse
 from excise.text import Revision
-from excise_server.editor.analysis import Analysis, Analyst
-from excise_server.editor.snapshot import Snapshot
-from excise_server.workers.guard import Guard
-from excise_server.workers.messages import WorkFrame
+from excise_server.editor.analysis import Analysis, Analyst, Snapshot
+from excise_server.processes.parsers import Guard
+from excise_server.wire.worker import WorkFrame
 from excise_server.workers.scored import pack
-
-T = TypeVar("T")
 
 COPIES = 12_001
 ROUNDS = 5
@@ -37,13 +31,6 @@ PATCH = b"""--- a/x.c
 +c(x, y, z);
  d();
 """
-
-
-def timed(work: Callable[[], T]) -> tuple[T, float]:
-    """Return what work returns, and the milliseconds of the processor that it took."""
-    start = time.process_time()
-    result = work()
-    return result, (time.process_time() - start) * 1e3
 
 
 def candidates(count: int, lines: int) -> tuple[str, list[str]]:
@@ -73,7 +60,7 @@ class Review:
         return self.analyst.analyse(snapshot, CancelFlag())
 
     def rewritten(self) -> float:
-        """Return the milliseconds after one candidate's file was rewritten: the median."""
+        """Return the seconds after one candidate's file was rewritten: the median."""
         times = []
         for n, text in enumerate(self.texts[-ROUNDS:]):
             at = n % len(self.revisions)
@@ -83,7 +70,7 @@ class Review:
         return median(times)
 
     def key(self, guard: Guard) -> tuple[int, int, int, float]:
-        """Return texts parsed, pairs scored, bytes that a worker sends, and milliseconds."""
+        """Return texts parsed, pairs scored, bytes that a worker sends, and seconds."""
         before = guard.parses, self.analyst.pairs
         self.buffer = self.buffer.replace("\n", " \n", 1)
         analysis, spent = timed(self.analyse)
@@ -98,10 +85,10 @@ def show(count: int, lines: int, guard: Guard) -> None:
     beside, only = many.rewritten(), alone.rewritten()
     parses, pairs, sent, spent = many.key(guard)
     print(f"{count} candidates of {lines:,} lines:")
-    print(f"  first analysis: {many.first:,.0f} ms")
-    print(f"  one rewritten: {beside:,.0f} ms, 1/{many.first / beside:.0f} of that; ", end="")
-    print(f"the only one: {only:,.0f} ms; {count} against 1: {beside / only:.1f}")
-    print(f"  a key: {spent:.0f} ms, {parses} texts parsed, {pairs} pairs scored, ", end="")
+    print(f"  first analysis: {many.first * 1e3:,.0f} ms")
+    print(f"  one rewritten: {beside * 1e3:,.0f} ms, 1/{many.first / beside:.0f} of that; ", end="")
+    print(f"the only one: {only * 1e3:,.0f} ms; {count} against 1: {beside / only:.1f}")
+    print(f"  a key: {spent * 1e3:.0f} ms, {parses} texts parsed, {pairs} pairs scored, ", end="")
     print(f"{sent:,} bytes from the worker")
 
 
@@ -115,10 +102,11 @@ def main() -> None:
     _, read = timed(lambda: [pool.add(patch) for _ in range(COPIES)])
     groups, spent = timed(lambda: group(pool))
     print(
-        f"{COPIES:,} copies of a patch: counted in {read:,.0f} ms, {len(groups)} group in ", end=""
+        f"{COPIES:,} copies of a patch: counted in {read * 1e3:,.0f} ms, {len(groups)} group in ",
+        end="",
     )
-    print(f"{spent:,.0f} ms")
-    print(f"at most {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10:,} MB")
+    print(f"{spent * 1e3:,.0f} ms")
+    print(f"at most {peak() >> 10:,} MB")
 
 
 if __name__ == "__main__":

@@ -9,13 +9,16 @@ text, "hunks", or "scored" or "parsed" and a number: do that once, for valgrind.
 
 from __future__ import annotations
 
-import os
-import re
 import shutil
-import subprocess
 import sys
-import tempfile
-from pathlib import Path
+
+import workloads
+from measure import instructions
+
+from excise import ScoreMatrix, syntax
+from excise.kernels import _lcs
+from excise.kernels._lexer import Lexer
+from excise.tokens import Vocabulary
 
 GOALS = {"a": 260, "b": 121, "d": 900, "e": 610}
 KERNEL = "__pyx_f_6excise_7kernels_4_lcs_canonical"
@@ -26,26 +29,17 @@ REVISIONS = 17
 COUNTED = {"a": 13.2, "b": 5.1, "d": 677.5, "e": 600.7, "hunks": 2_039.3}
 """What was counted last; another compiler or Python's own sources may move it a little."""
 TOLERANCE = 1.1
-HUNKS = "__pyx_f_6excise_7kernels_12_hunk_counts_9HunkBatch_pair_by_hunk"
+HUNKS = "__pyx_f_6excise_7kernels_7_counts_5Batch_pair_by_hunk"
 LEXER = "__pyx_pf_6excise_7kernels_6_lexer_5Lexer_4read"
 
 
 def align(shape: str) -> None:
     """Align one shape once."""
-    import workloads
-
-    from excise.kernels import _lcs
-
     _lcs.edits(*workloads.SHAPES[shape]().ints())
 
 
 def read(last: str) -> int:
     """Read the text of shape c, and its revision if that is the last to read; return its size."""
-    import workloads
-
-    from excise.kernels._lexer import Lexer
-    from excise.tokens import Vocabulary
-
     lines = workloads.c_lines()
     texts = ["\n".join(lines), "\n".join(workloads.edited(lines, 10, code=workloads.C))]
     lexer = Lexer(Vocabulary(), alone=True)
@@ -56,10 +50,6 @@ def read(last: str) -> int:
 
 def count_hunks() -> int:
     """Count 12 revisions of b, pair by pair and hunk by hunk; return the size of the answer."""
-    import workloads
-
-    from excise import ScoreMatrix
-
     lines = workloads.text_b().split("\n")
     texts = ["\n".join(workloads.edited(lines, 11, seed)) for seed in range(12)]
     matrix = ScoreMatrix.from_texts("\n".join(lines), texts)
@@ -68,10 +58,6 @@ def count_hunks() -> int:
 
 def score(k: int) -> None:
     """Score k revisions of b from text."""
-    import workloads
-
-    from excise import ScoreMatrix
-
     lines = workloads.text_b().split("\n")
     texts = ["\n".join(workloads.edited(lines, 11, seed)) for seed in range(REVISIONS)]
     ScoreMatrix.from_texts("\n".join(lines), texts[:k], language="python")
@@ -79,10 +65,6 @@ def score(k: int) -> None:
 
 def parse(times: int) -> None:
     """Parse b so many times."""
-    import workloads
-
-    from excise import syntax
-
     text = workloads.text_b()
     for _ in range(times):
         syntax.parse(text, "python")
@@ -90,39 +72,20 @@ def parse(times: int) -> None:
 
 def reading() -> float:
     """Return the instructions of one more revision of b, as a part of those of one more parse."""
-    more = instructions(f"scored {REVISIONS}") - instructions("scored 1")
-    parses = instructions("parsed 5") - instructions("parsed 1")
+    more = alone(f"scored {REVISIONS}") - alone("scored 1")
+    parses = alone("parsed 5") - alone("parsed 1")
     return more / (REVISIONS - 1) / (parses / 4)
 
 
-def instructions(work: str, kernel: str | None = None) -> int:
-    """Count the instructions of a kernel, or of everything, in a fresh process."""
-    with tempfile.TemporaryDirectory() as folder:
-        out = Path(folder) / "callgrind.out"
-        command = [
-            "valgrind",
-            "--tool=callgrind",
-            *([f"--toggle-collect={kernel}"] if kernel else []),
-            f"--callgrind-out-file={out}",
-            sys.executable,
-            __file__,
-            *work.split(),
-        ]
-        # Sets and dictionaries are in the same order every time.
-        environment = dict(os.environ, PYTHONHASHSEED="0")
-        subprocess.run(command, check=True, capture_output=True, env=environment)
-        found = re.search(r"^(?:summary|totals): (\d+)", out.read_text(), re.MULTILINE)
-    if found is None:
-        raise SystemExit("callgrind wrote no total")
-    return int(found.group(1))
+def alone(work: str, kernel: str | None = None) -> int:
+    """Count the instructions of a kernel, or of everything, in a fresh process that does this."""
+    return instructions(__file__, *work.split(), kernel=kernel)
 
 
 def main() -> None:
     """Print instructions per token of O beside the goals."""
     if shutil.which("valgrind") is None:
         raise SystemExit("valgrind is missing (Debian: apt-get install valgrind)")
-    import workloads
-
     missed = False
 
     def show(name: str, size: int, count: int, goal: int) -> None:
@@ -135,13 +98,13 @@ def main() -> None:
 
     print(f"{'':10}{'size':>10}{'instructions':>16}{'each':>12}{'goal':>8}")
     for shape, goal in GOALS.items():
-        show(shape, len(workloads.SHAPES[shape]().origin), instructions(shape, KERNEL), goal)
+        show(shape, len(workloads.SHAPES[shape]().origin), alone(shape, KERNEL), goal)
     size, before = read("origin"), 0
     for text, goal in LEXER_GOALS.items():
-        total = instructions(text, LEXER)
+        total = alone(text, LEXER)
         show(text, size, total - before, goal)
         before = total
-    show("hunks", count_hunks(), instructions("hunks", HUNKS), HUNKS_GOAL)
+    show("hunks", count_hunks(), alone("hunks", HUNKS), HUNKS_GOAL)
     part = reading()
     missed |= part > READING_GOAL
     mark = "met" if part <= READING_GOAL else "MISSED"

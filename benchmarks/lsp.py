@@ -18,6 +18,7 @@ from time import perf_counter
 import lsp_budgets
 import workloads
 from lsp_client import URI, Client, Message
+from measure import percentiles
 
 from excise_server.lsp.scheduler import DEBOUNCE
 
@@ -163,11 +164,7 @@ ROWS: dict[str, tuple[str, Callable[[Bench, Client], Iterator[float]]]] = {
 
 def written(seconds: list[float]) -> str:
     """Return p50, p95 and the maximum in milliseconds."""
-    if not seconds:
-        return "-"
-    ordered = sorted(seconds)
-    found = (ordered[len(ordered) // 2], ordered[int(len(ordered) * 0.95)], ordered[-1])
-    return " / ".join(f"{value * 1e3:.1f}" for value in found)
+    return percentiles([value * 1e3 for value in seconds], ".1f")
 
 
 def measured(bench: Bench) -> dict[str, list[float]]:

@@ -13,7 +13,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import workloads
-from lsp_client import URI, Client, Message
+from lsp_client import URI, Client, Message, opened
+from measure import percentiles
 
 TICKS = os.sysconf("SC_CLK_TCK")
 BESIDE = "file:///nowhere/beside.py"
@@ -49,22 +50,12 @@ def candidates(lines: list[str], count: int) -> list[str]:
     ]
 
 
-def added(client: Client, uri: str, texts: list[str]) -> Message:
-    records = [{"id": f"r{n}", "text": text} for n, text in enumerate(texts)]
-    return client.request("excise/addRevisions", {"uri": uri, "revisions": records})
-
-
-def opened(uri: str, text: str) -> Message:
-    document = {"uri": uri, "languageId": "python", "version": 1, "text": text}
-    return {"method": "textDocument/didOpen", "params": {"textDocument": document}}
-
-
-def marked(client: Client, uri: str) -> Message:
-    """Wait for the first marks of a document."""
+def marked(client: Client, uri: str | None = None) -> Message:
+    """Wait for the first marks of a document, or of any."""
     return client.wait(
         lambda m: (
             m.get("method") == "textDocument/publishDiagnostics"
-            and m["params"]["uri"] == uri
+            and uri in (None, m["params"]["uri"])
             and bool(m["params"]["diagnostics"])
         )
     )[1]
@@ -90,7 +81,7 @@ def first_mark(events: int) -> Iterator[float]:
         with Client() as client:
             client.initialize()
             before = cpu(client)
-            client.send(opened(URI, text), added(client, URI, texts))
+            client.send(opened(URI, text), client.added(URI, texts))
             marked(client, URI)
             yield cpu(client) - before
 
@@ -105,7 +96,7 @@ def six_megabytes(events: int) -> Iterator[float]:
             client.initialize()
             before = cpu(client)
             texts = ["\n".join(other), "\n".join(other[:-1])]
-            client.send(opened(URI, "\n".join(lines)), added(client, URI, texts))
+            client.send(opened(URI, "\n".join(lines)), client.added(URI, texts))
             marked(client, URI)
             yield cpu(client) - before
 
@@ -116,15 +107,9 @@ def visible_first(events: int) -> Iterator[float]:
     for _ in range(max(1, events // 5)):
         with Client() as client:
             client.initialize()
-            client.send(opened(BESIDE, text), added(client, BESIDE, many), opened(URI, text),
-                        added(client, URI, few))  # fmt: skip
-            _, message = client.wait(
-                lambda m: (
-                    m.get("method") == "textDocument/publishDiagnostics"
-                    and bool(m["params"]["diagnostics"])
-                )
-            )
-            yield float(message["params"]["uri"] == URI)
+            client.send(opened(BESIDE, text), client.added(BESIDE, many), opened(URI, text),
+                        client.added(URI, few))  # fmt: skip
+            yield float(marked(client)["params"]["uri"] == URI)
 
 
 def keys(events: int, rows: dict[str, Found]) -> None:
@@ -132,7 +117,7 @@ def keys(events: int, rows: dict[str, Found]) -> None:
     lines, rng = large(), random.Random(workloads.SEED)
     with Client() as client:
         client.initialize()
-        client.send(opened(URI, "\n".join(lines)), added(client, URI, candidates(lines, 20)))
+        client.send(opened(URI, "\n".join(lines)), client.added(URI, candidates(lines, 20)))
         marked(client, URI)
         counted = client.call("excise/counters", {})[1]["result"]
         for _ in range(events):
@@ -158,10 +143,7 @@ def table(events: int) -> str:
     keys(events, rows)
     lines = ["| | budget | p50 / p95 / max | events |", "|---|---|---|---|"]
     for name, found in rows.items():
-        ordered = sorted(found)
-        shown = (ordered[len(ordered) // 2], ordered[int(len(ordered) * 0.95)], ordered[-1])
-        said = " / ".join(f"{value:.3g}" for value in shown)
-        lines.append(f"| {name} | {BUDGETS[name]} | {said} | {len(found)} |")
+        lines.append(f"| {name} | {BUDGETS[name]} | {percentiles(found, '.3g')} | {len(found)} |")
     return "\n".join(lines)
 
 

@@ -20,6 +20,12 @@ CAPABILITIES = {
 }
 
 
+def opened(uri: str, text: str) -> Message:
+    """Return what opens a document."""
+    document = {"uri": uri, "languageId": "python", "version": 1, "text": text}
+    return {"method": "textDocument/didOpen", "params": {"textDocument": document}}
+
+
 class Client:
     """A session with a server of its own; `born` is when its process was asked for."""
 
@@ -90,13 +96,18 @@ class Client:
     def open(self, text: str, revisions: list[str]) -> None:
         """Open a document and add its revisions; what is scored then is still to come."""
         self.version = 1
-        document = {"uri": URI, "languageId": "python", "version": 1, "text": text}
-        self.send({"method": "textDocument/didOpen", "params": {"textDocument": document}})
+        self.send(opened(URI, text))
         if revisions:
-            records = [{"id": f"r{at}", "text": text} for at, text in enumerate(revisions)]
-            _, answer = self.call("excise/addRevisions", {"uri": URI, "revisions": records})
+            request = self.added(URI, revisions)
+            self.send(request)
+            _, answer = self.answer(request)
             if answer["result"]["rejected"]:
                 raise RuntimeError(answer)
+
+    def added(self, uri: str, texts: list[str]) -> Message:
+        """Return the request that adds revisions to a document."""
+        records = [{"id": f"r{number}", "text": text} for number, text in enumerate(texts)]
+        return self.request("excise/addRevisions", {"uri": uri, "revisions": records})
 
     def keystroke(self, line: int, length: int, text: str) -> Message:
         """Return the change that puts one more character, or none, for the last of a line."""

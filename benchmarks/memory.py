@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-import gc
-import resource
 import sys
 from collections.abc import Callable
 from functools import partial
 
 import workloads
+from measure import Ballast
 from rapidfuzz.distance import LCSseq
 
 from excise import ScoreMatrix
 from excise.kernels import _lcs
-
-
-def peak() -> int:
-    """Return the peak resident size in kilobytes."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 
 
 def alignment(mode: str) -> Callable[[], object]:
@@ -41,20 +35,10 @@ def lexical() -> Callable[[], object]:
 def main(mode: str) -> None:
     """Do the work once, and print what it took."""
     work = lexical() if mode == "lexical" else alignment(mode)
-    # The peak so far must be below what follows: fill the gap that building left behind.
-    gc.collect()
-    before = peak()
-    ballast = bytearray(max(0, before - current()) * 1024)
-    before = peak()
+    filled = Ballast()
     result = work()
-    print(peak() - before)
-    del ballast, result
-
-
-def current() -> int:
-    """Return the resident size in kilobytes."""
-    with open("/proc/self/status") as status:
-        return next(int(line.split()[1]) for line in status if line.startswith("VmRSS"))
+    print(filled.raised())
+    del result
 
 
 if __name__ == "__main__":

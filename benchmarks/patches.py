@@ -7,40 +7,27 @@ docs/patches.md explains them.
 
 from __future__ import annotations
 
-import gzip
-import json
-import os
 import shutil
 import subprocess
-import sys
 import time
 from collections.abc import Iterator, Sequence
 from itertools import product
-from pathlib import Path
 from typing import Any
+
+from measure import data, rows
 
 from excise import Cluster, similarity
 from excise.patches import Message, Patch, PatchError, Pool, group, parse, read
 
-DATA = Path(os.environ.get("EXCISE_DATA", ""))
 TF_IDF = 0.40
 DISTANCES = (0.3, 0.4, 0.5, 0.55, 0.6, 0.7)
 
 
-def rows(name: str) -> Iterator[dict[str, Any]]:
-    with gzip.open(DATA / name) as lines:
-        yield from map(json.loads, lines)
-
-
-def main() -> int:
-    if not (DATA / "kernel_versions_dev.jsonl.gz").is_file():
-        print("EXCISE_DATA must name the folder that holds kernel_versions_dev.jsonl.gz")
-        return 2
+def main() -> None:
     kernel()
     versions()
     agents()
     counts()
-    return 0
 
 
 # --- groups --------------------------------------------------------------------------------------
@@ -214,7 +201,7 @@ def counts() -> None:
     for name, encoding in (kernel, ("swebench_lite_agents_dev.jsonl.gz", "utf-8")):
         texts = (c["patch"] for row in rows(name) for c in row["candidates"])
         against_git(git, name, [text.encode(encoding) for text in texts])
-    mails = [path.read_bytes() for path in sorted((DATA / "mail").glob("*/*"))]
+    mails = [path.read_bytes() for path in sorted(data("mail").glob("*/*"))]
     against_git(git, "mail", mails)
 
 
@@ -241,4 +228,4 @@ def against_git(git: str, name: str, patches: Sequence[bytes]) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

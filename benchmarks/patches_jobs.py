@@ -9,16 +9,16 @@ from __future__ import annotations
 
 import json
 import re
-import resource
 import subprocess
 import sys
 import tempfile
 import time
 from pathlib import Path
 
+from measure import seconds_of_children
 from patches_scale import texts
 
-ENTRY = "import sys; from excise_server.entry import main; sys.exit(main())"
+ENTRY = "import sys; from excise_server.cli import main; sys.exit(main())"
 
 
 def mailbox(n: int, path: Path) -> None:
@@ -43,25 +43,17 @@ def jobs(n: int, rounds: int = 3) -> None:
         print("| jobs | wall s | CPU s of all processes | groups |\n|---|---|---|---|")
         for number in (1, 2) * rounds:
             chosen = ["cluster", str(box), "--json", "--jobs", str(number)]
-            before, start = processors(), time.perf_counter()
+            before, start = seconds_of_children(), time.perf_counter()
             ran = subprocess.run(
                 [sys.executable, "-c", ENTRY, *chosen], check=True, capture_output=True
             )
-            wall = time.perf_counter() - start
+            wall, used = time.perf_counter() - start, seconds_of_children() - before
             printed.add(ran.stdout)
             groups = len(json.loads(ran.stdout)["clusters"])
-            print(
-                f"| {number} | {wall:.1f} | {processors() - before:.1f} | {groups:,} |", flush=True
-            )
+            print(f"| {number} | {wall:.1f} | {used:.1f} | {groups:,} |", flush=True)
             least[number] = min(wall, least.get(number, wall))
     print(f"{n:,} patches, the shortest of {rounds}: two processes {least[1] / least[2]:.2f} times")
     print(f"as fast as one (goal: 1.7); the same bytes: {len(printed) == 1}")
-
-
-def processors() -> float:
-    """Return the CPU seconds of all processes that have ended."""
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime
 
 
 if __name__ == "__main__":

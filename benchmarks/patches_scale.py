@@ -14,7 +14,6 @@ import math
 import os
 import random
 import re
-import resource
 import subprocess
 import sys
 import time
@@ -22,10 +21,9 @@ from array import array
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterator
 from functools import partial
-from pathlib import Path
 from typing import Any
 
-from patches import rows
+from measure import Ballast, data, peak, rows, timed
 
 from excise.clustering import labels
 from excise.patches import DISTANCE, LINKAGE, Patch, Pool, group, read
@@ -65,22 +63,11 @@ def edited(text: bytes, choice: random.Random) -> bytes:
     return b"\n".join(lines)
 
 
-def peak() -> float:
-    """Return the peak resident size in MB."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-
-
-def timed(run: Callable[[], object]) -> tuple[float, object]:
-    start = time.process_time()
-    found = run()
-    return time.process_time() - start, found
-
-
-def measure(n: int) -> None:
+def grouped(n: int) -> None:
     """Print one row of the table."""
     import scipy.cluster.hierarchy  # noqa: F401 - counted as there from the start
 
-    base = peak()
+    base = peak() / 1024
     pool, reading, adding = Pool(), 0.0, 0.0
     for text in texts(n):
         start = time.process_time()
@@ -89,13 +76,13 @@ def measure(n: int) -> None:
         pool.add(message.patch)
         reading += middle - start
         adding += time.process_time() - middle
-    before = peak()
-    grouping, clusters = timed(lambda: group(pool))
-    found = list(clusters)  # type: ignore[call-overload]
+    before = peak() / 1024
+    clusters, grouping = timed(lambda: group(pool))
+    found = list(clusters)
     whole = reading + adding + grouping
     print(
         f"| {n:,} | {reading:.1f} | {adding:.1f} | {grouping:.1f} | {whole:.1f} | {base:.0f} "
-        f"| {before:.0f} | {peak():.0f} | {len(found):,} | {len(found[0].members):,} |"
+        f"| {before:.0f} | {peak() / 1024:.0f} | {len(found):,} | {len(found[0].members):,} |"
     )
 
 
@@ -113,8 +100,7 @@ def ours(n: int) -> None:
 
     filled = Ballast()
     found = group(pool)
-    raised = filled.raised()
-    print(raised, hash(frozenset(frozenset(cluster.members) for cluster in found)))
+    print(filled.raised() / 1024, hash(frozenset(frozenset(cluster.members) for cluster in found)))
 
 
 def theirs(n: int) -> None:
@@ -139,8 +125,7 @@ def theirs(n: int) -> None:
     found: dict[int, list[int]] = {}
     for at, label in enumerate(labels(distances, DISTANCE, LINKAGE)):
         found.setdefault(label, []).append(at)
-    raised = filled.raised()
-    print(raised, hash(frozenset(map(frozenset, found.values()))))
+    print(filled.raised() / 1024, hash(frozenset(map(frozenset, found.values()))))
 
 
 def peer(n: int) -> None:
@@ -158,7 +143,7 @@ def peer(n: int) -> None:
         sketch.update(shingles(text))
         sketches.append(sketch)
         seconds += time.process_time() - start
-    grouping, groups = timed(
+    groups, grouping = timed(
         lambda: buckets(RMinHashLSH(1 - DISTANCE, PERMUTATIONS, BANDS), sketches)
     )
     print(f"{seconds + grouping:.2f} {groups}")
@@ -190,20 +175,6 @@ def buckets(index: Any, sketches: list[Any]) -> int:  # noqa: ANN401 - rensa has
     return sum(root(at) == at for at in range(len(sketches)))
 
 
-class Ballast:
-    """Fills what this process had and gave back, so that the peak tells what comes next."""
-
-    def __init__(self) -> None:
-        with open("/proc/self/status") as status:
-            line = next(line for line in status if line.startswith("VmRSS"))
-        self.held = bytearray(max(0, int(peak() * 1024) - int(line.split()[1])) * 1024)
-        self.before = peak()
-
-    def raised(self) -> float:
-        """Return by how many MB the peak was raised; at least one page."""
-        return max(peak() - self.before, 0.004)
-
-
 def counter(n: int = 300) -> None:
     """Print what a pair costs, beside multisets of Python's Counter."""
     pool = pool_of(1312)
@@ -214,7 +185,7 @@ def counter(n: int = 300) -> None:
             (features[i] & features[j]).total()
     slow = (time.process_time() - start) / (n * (n - 1) / 2)
     for least in (0.0, 0.45):
-        fast = min(timed(partial(pool.near, least))[0] for _ in range(5)) / (1312 * 1311 / 2)
+        fast = min(timed(partial(pool.near, least))[1] for _ in range(5)) / (1312 * 1311 / 2)
         print(f"a pair, least {least}: {fast * 1e9:.0f} ns; Counter {slow * 1e6:.0f} us;", end="")
         print(f" ratio {slow / fast:,.0f}")
 
@@ -252,9 +223,7 @@ def print_exponents(sizes: list[int], costs: list[list[float]]) -> None:
 
 
 def main(arguments: list[str]) -> int:
-    if not (Path(os.environ.get("EXCISE_DATA", "")) / "kernel_versions_dev.jsonl.gz").is_file():
-        print("EXCISE_DATA must name the folder that holds kernel_versions_dev.jsonl.gz")
-        return 2
+    data("kernel_versions_dev.jsonl.gz")
     if arguments and arguments[0] in PARTS:
         PARTS[arguments[0]](*map(int, arguments[1:]))
         return 0
@@ -279,7 +248,7 @@ def main(arguments: list[str]) -> int:
 
 
 PARTS: dict[str, Callable[..., None]] = {
-    "size": measure,
+    "size": grouped,
     "ours": ours,
     "theirs": theirs,
     "counter": counter,

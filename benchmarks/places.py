@@ -62,7 +62,7 @@ def rearranged(count: int) -> None:
         if score.anchored < 1 or are_equal(a, b, language):
             continue
         listed += 1
-        called_same += score.word == SAME
+        called_same += score.word in SAME
         print(f"  {score.word}, notes {score.notes}:\n    {origin!r}\n    {a!r}\n    {b!r}")
     print(f"{count} random triples: {listed} with anchored 1 and unequal tokens,", end=" ")
     print(f"{called_same} of them called the same")

@@ -7,14 +7,13 @@ Markdown. Nothing is fitted: the rule has no constants.
 from __future__ import annotations
 
 import argparse
-import os
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
+from evaluation import SETS
 from ranking_sets import Draw, Item, agents, draws, instructions, outputs
 
 import excise
@@ -24,13 +23,9 @@ Rule = Callable[[Draw], Floats]
 Verdicts = dict[str, float]
 """Share of passing first picks, by item."""
 
-PYTHON = "humanevalfix_python.jsonl"
 LABELLED = {
-    "many models": ("hef_python_many_models_dev.jsonl.gz", PYTHON),
-    "OctoCoder": ("hef_python_octocoder.jsonl", PYTHON),
-    "Astraios": ("hef_python_astraios.jsonl", PYTHON),
-    "Astraios, Java": ("hef_java_astraios.jsonl", "humanevalfix_java.jsonl"),
-}
+    "many models": "many", "OctoCoder": "octocoder", "Astraios": "python", "Astraios, Java": "java"
+}  # fmt: skip
 RESAMPLES = 2000
 
 
@@ -117,15 +112,12 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=20)
     parser.add_argument("--voices", type=int, default=5, help="revisions drawn of an item")
     asked = parser.parse_args()
-    if not (named := os.environ.get("EXCISE_DATA")):
-        parser.error("EXCISE_DATA must name the folder that holds humanevalfix_*.jsonl")
-    folder = Path(named)
     items: dict[str, tuple[dict[str, Item], str]] = {
-        name: (outputs(folder, *files), "fix") for name, files in LABELLED.items()
+        name: (outputs(*SETS[key]), "fix") for name, key in LABELLED.items()
     }
-    items["agents' patches"] = agents(folder), "fix"
+    items["agents' patches"] = agents(), "fix"
     for how in ("descriptive", "lazy"):
-        items[f"CanItEdit, {how}"] = instructions(folder, f"instruction_{how}"), "change"
+        items[f"CanItEdit, {how}"] = instructions(f"instruction_{how}"), "change"
     sets = {
         name: list(draws(found, asked.seeds, asked.voices)) for name, (found, _) in items.items()
     }

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import gzip
-import json
 import random
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
 from itertools import pairwise
-from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
+from measure import rows
 
 from excise import ScoreMatrix, syntax
 from excise.facts import EditFacts
@@ -83,28 +81,28 @@ def part(matrix: Part, at: Sequence[int]) -> Part:
     return Part(ids, matrix.values[np.ix_(at, at)], **rest)
 
 
-def outputs(folder: Path, labelled: str, origins: str) -> dict[str, Item]:
+def outputs(labelled: str, origins: str) -> dict[str, Item]:
     """Read outputs of models for HumanEvalFix, echoes of the origin dropped."""
-    source = {row["id"]: normalise(row["origin"]) for row in _rows(folder / origins)}
+    source = {row["id"]: normalise(row["origin"]) for row in rows(origins)}
     by_item: dict[str, Rows] = defaultdict(list)
-    for row in _rows(folder / "labelled" / labelled):
+    for row in rows("labelled", labelled):
         if not _echo(source[row["id"]], normalise(row["revision"]), row["language"]):
             by_item[row["id"]].append(row)
-    return {name: _model_item(source[name], rows) for name, rows in by_item.items()}
+    return {name: _model_item(source[name], answers) for name, answers in by_item.items()}
 
 
-def instructions(folder: Path, instruction: str) -> dict[str, Item]:
+def instructions(instruction: str) -> dict[str, Item]:
     """Read outputs of models for CanItEdit, told what to do in one of its two ways.
 
     Its licence forbids training: nothing is chosen by these.
     """
-    source = {row["id"]: normalise(row["origin"]) for row in _rows(folder / "canitedit_dev.jsonl")}
+    source = {row["id"]: normalise(row["origin"]) for row in rows("canitedit_dev.jsonl")}
     by_item: dict[str, Rows] = defaultdict(list)
-    for row in _rows(folder / "labelled" / "canitedit_18models_dev.jsonl.gz"):
+    for row in rows("labelled", "canitedit_18models_dev.jsonl.gz"):
         text = normalise(row["revision"])
         if row["instr"] == instruction and not _echo(source[row["id"]], text, row["language"]):
             by_item[row["id"]].append({**row, "models": {row["model"]: 1}})
-    return {name: _model_item(source[name], rows) for name, rows in by_item.items()}
+    return {name: _model_item(source[name], answers) for name, answers in by_item.items()}
 
 
 def _echo(origin: str, revision: str, language: str) -> bool:
@@ -114,16 +112,18 @@ def _echo(origin: str, revision: str, language: str) -> bool:
     return origin == revision or bare(origin) == bare(revision)
 
 
-def _model_item(origin: str, rows: Rows) -> Item:
+def _model_item(origin: str, answers: Rows) -> Item:
     pool: dict[str, list[int]] = defaultdict(list)
-    single = len({model for row in rows for model in row["models"]}) == 1
-    for at, row in enumerate(rows):
+    single = len({model for row in answers for model in row["models"]}) == 1
+    for at, row in enumerate(answers):
         for model, count in row["models"].items():
             for sample in range(count):
                 # A lone model speaks once a sample, or there would be nothing to compare.
                 pool[f"{model}/{at}/{sample}" if single else model].append(at)
-    verdicts = [row["passed"] for row in rows]
-    return _item(origin, [row["revision"] for row in rows], verdicts, pool, rows[0]["language"])
+    verdicts = [row["passed"] for row in answers]
+    return _item(
+        origin, [row["revision"] for row in answers], verdicts, pool, answers[0]["language"]
+    )
 
 
 def _item(
@@ -138,7 +138,7 @@ def _item(
     return Item(read, np.array(passed), pool)
 
 
-def agents(folder: Path) -> dict[str, Item]:
+def agents() -> dict[str, Item]:
     """Read agents' patches with a verdict.
 
     The repositories are not at hand. The origin of an instance is every line that any of its
@@ -147,7 +147,7 @@ def agents(folder: Path) -> dict[str, Item]:
     contradict most others' is left out, and one that changes nothing but white space at line ends.
     """
     items = {}
-    for row in _rows(folder / "swebench_lite_agents_dev.jsonl.gz"):
+    for row in rows("swebench_lite_agents_dev.jsonl.gz"):
         labelled = [c for c in row["candidates"] if c["label"] in ("resolved", "unresolved")]
         origin, found = _rebuilt([_hunks(candidate["patch"]) for candidate in labelled])
         kept = [at for at, text in enumerate(found) if text not in (None, origin)]
@@ -216,9 +216,3 @@ def _text(lines: dict[Place, str]) -> str:
             parts.append(f"\x01 {last}")
         parts.append(lines[place])
     return "\n".join(parts) + "\n"
-
-
-def _rows(path: Path) -> Rows:
-    open_: Callable[..., Any] = gzip.open if path.suffix == ".gz" else open
-    with open_(path, "rt", encoding="utf-8") as lines:
-        return [json.loads(line) for line in lines]

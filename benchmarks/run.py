@@ -65,7 +65,7 @@ def alignments() -> Iterator[Row]:
 def memory() -> Iterator[Row]:
     """Extra memory to align c by tokens."""
     ours, theirs = measure.peak_kilobytes("ours"), measure.peak_kilobytes("theirs")
-    found = theirs / max(ours, 4)
+    found = theirs / ours
     yield Row(
         "align c, extra peak memory",
         "rapidfuzz LCSseq.editops",

@@ -6,8 +6,6 @@ in seconds of the processor, of itself and its forks: the median of several runs
 
 from __future__ import annotations
 
-import re
-import resource
 import shutil
 import subprocess
 import sys
@@ -16,6 +14,7 @@ from pathlib import Path
 from statistics import median
 
 import workloads
+from measure import instructions, seconds_of_children
 
 RUN = "from excise_server.cli import main; main()"
 ROUNDS = 9
@@ -23,21 +22,11 @@ LINES = 300
 FIRST = "-c", "pass"
 
 
-def instructions(*arguments: str) -> int:
-    """Return how many instructions Python takes with these arguments."""
-    valgrind = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", sys.executable]
-    ran = subprocess.run([*valgrind, *arguments], capture_output=True, text=True, check=True)
-    total = re.search(r"Collected : (\d+)", ran.stderr)
-    assert total is not None
-    return int(total[1])
-
-
 def seconds(*arguments: str) -> float:
     """Return the seconds of the processor that Python and its children take."""
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    before = seconds_of_children()
     subprocess.run([sys.executable, *arguments], capture_output=True, check=True)
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return seconds_of_children() - before
 
 
 def three_revisions(folder: Path) -> list[str]:

@@ -8,12 +8,7 @@ from typing import Any
 
 import msgspec
 
-from excise_server.report import documents as shapes
-from excise_server.report.duplicates import DuplicatesDocument, RelatedGroupsDocument
-from excise_server.report.patches import PatchDocument
-from excise_server.report.review import ReviewDocument
-from excise_server.report.take import TakeDocument, UndoneDocument
-from excise_server.report.worktrees import CandidatesDocument, WorktreesDocument
+from excise_server.wire import documents as shapes
 
 FOLDER = Path(__file__).parent / "schema"
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
@@ -26,14 +21,14 @@ DOCUMENTS: dict[str, tuple[str, type[shapes.Shape]]] = {
     "matrix": ("What `excise matrix --json` prints.", shapes.MatrixDocument),
     "rank": ("What `excise rank --json` prints.", shapes.RankDocument),
     "cluster": ("What `excise cluster --origin --json` prints.", shapes.ClusterDocument),
-    "patches": ("What `excise cluster --json` prints for patches.", PatchDocument),
-    "duplicates": ("What `excise duplicates --format json` prints.", DuplicatesDocument),
-    "related": ("What `excise cluster --related --json` prints.", RelatedGroupsDocument),
-    "worktrees": ("What `excise worktrees --json` prints.", WorktreesDocument),
-    "candidates": ("What `excise/candidates` answers an editor.", CandidatesDocument),
-    "take": ("What `excise take --json` prints.", TakeDocument),
-    "undone": ("What `excise take --undo --json` prints.", UndoneDocument),
-    "review": ("What `excise review --format json` prints.", ReviewDocument),
+    "patches": ("What `excise cluster --json` prints for patches.", shapes.PatchDocument),
+    "duplicates": ("What `excise duplicates --format json` prints.", shapes.DuplicatesDocument),
+    "related": ("What `excise cluster --related --json` prints.", shapes.RelatedGroupsDocument),
+    "worktrees": ("What `excise worktrees --json` prints.", shapes.WorktreesDocument),
+    "candidates": ("What `excise/candidates` answers an editor.", shapes.CandidatesDocument),
+    "take": ("What `excise take --json` prints.", shapes.TakeDocument),
+    "undone": ("What `excise take --undo --json` prints.", shapes.UndoneDocument),
+    "review": ("What `excise review --format json` prints.", shapes.ReviewDocument),
 }
 
 

@@ -20,7 +20,7 @@ _FLAGS = (
     # Whatever a page asks of the network fails, and is then seen as an error.
     "--proxy-server=127.0.0.1:9",
 )  # fmt: skip
-_SECONDS = 60.0
+_SECONDS = 240.0
 # Chromium reads from descriptor 3 and writes to 4, whatever these are called here.
 _START = """import os, sys
 from fcntl import F_DUPFD, fcntl

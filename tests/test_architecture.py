@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import collections
 import re
 import sys
 import tomllib
@@ -128,16 +129,50 @@ def test_every_file_that_the_page_names_exists():
 
 def test_what_runs_beside_strangers_imports_the_standard_library_alone():
     """The sandbox, the supervisor of `--run`, and what they share of Linux."""
-    jail, ours = "excise_server.evaluation.jail", "excise_server.foundation.linux"
-    alone = {SHELL / "checks/supervisor.py", SHELL / "foundation/linux.py"}
-    alone |= {path for path in TREES if SHELL / "evaluation/jail" in path.parents}
-    assert len(alone) == 6
-    for path in alone:
+    names = ("jail", "linux", "supervisor")
+    ours = "excise_server.processes"
+    for path in (SHELL / f"processes/{name}.py" for name in names):
         for name in imported(TREES[path]):
-            known = (
-                name.startswith((jail, ours)) or name.partition(".")[0] in sys.stdlib_module_names
-            )
-            assert known, (path, name)
+            ok = name.startswith(tuple(f"{ours}.{one}" for one in names))
+            assert ok or name.partition(".")[0] in sys.stdlib_module_names, (path, name)
+
+
+# Where a thread waits for what would hold up the event loop.
+WAITING = {"lsp", "mcp"}
+# A bar that appears late; NumPy without the interpreter's lock; one thread at a time.
+THREADS = {"cli/progress.py", "evaluation/run.py", "workers/worker.py"}
+STARTING = re.compile(
+    r"^os\.(fork|forkpty|system|popen|exec\w+|spawn\w+|posix_spawn\w*)$"
+    r"|\.create_subprocess_\w+$|^subprocess\.|^multiprocessing\b|^pty\.|ProcessPoolExecutor"
+)
+THREADED = re.compile(r"\.to_thread$|^threading\.|ThreadPoolExecutor|\.run_in_executor$")
+
+
+def used(tree: ast.AST) -> Iterator[str]:
+    """Yield the names that a module imports, and those that it has of other modules."""
+    yield from imported(tree)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+            yield f"{node.value.id}.{node.attr}"
+
+
+def test_processes_and_threads_have_one_room():
+    """The linter sees imports; a fork and a command of the user's are calls."""
+    starting, shells, threads = set(), set(), set()
+    for path, tree in TREES.items():
+        if SHELL not in path.parents:
+            continue
+        name = str(path.relative_to(SHELL))
+        names = set(used(tree))
+        starting |= {name} if any(map(STARTING.search, names)) else set()
+        threads |= {name} if any(map(THREADED.search, names)) else set()
+        text = path.read_text(encoding="utf-8")
+        shells |= {name} if "/bin/sh" in text or "shell=True" in text else set()
+    room = {name for name in starting | threads if name.startswith("processes/")}
+    assert starting - room == {"git/command.py"}
+    assert {"processes/supervisor.py", "processes/runs.py"} <= room
+    assert {name for name in threads - room if name.partition("/")[0] not in WAITING} == THREADS
+    assert shells == {"processes/supervisor.py"}
 
 
 def test_every_package_is_in_a_contract_of_layers():
@@ -152,12 +187,32 @@ def test_every_package_is_in_a_contract_of_layers():
     assert layered == {"excise": True, "excise_server": True}
 
 
+# --- names ---------------------------------------------------------------------------------------
+
+# A class whose name another module has as well, and why neither is called something else.
+SAME_NAME = {
+    "Hunk": "what git, diffs and reviews call it: `excise.Hunk` of texts, `excise.patches.Hunk` of"
+    " a patch",
+}
+
+
+def test_a_class_name_is_used_in_one_module_only():
+    modules_of = collections.defaultdict(list)
+    for path, tree in TREES.items():
+        for node in tree.body:
+            if isinstance(node, ast.ClassDef):
+                modules_of[node.name].append(str(path.relative_to(ROOT)))
+    shared = {name: paths for name, paths in modules_of.items() if len(paths) > 1}
+    assert shared.keys() == SAME_NAME.keys(), shared
+
+
 # --- state ---------------------------------------------------------------------------------------
 
 # Loaded or computed once, and the same whenever that happens: grammars and tables, what is
 # installed, and objects of the libraries that compute measures.
 LOADED = {
-    "languages._tables", "syntax._grammar", "syntax.version", "evaluation.base._version",
+    "bindings._kind_of", "languages._tables", "normal_form._is_string",
+    "syntax._grammar", "syntax.version", "evaluation.base._version",
     "evaluation.meteor._stemmer", "evaluation.rouge._scorer",
     "evaluation.translation.sacrebleu_metric", "evaluation.translation._tokeniser",
 }  # fmt: skip

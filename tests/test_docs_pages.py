@@ -30,10 +30,9 @@ DOCS = ROOT / "docs"
 PAGES = sorted([*DOCS.glob("*.md"), *DOCS.glob("tutorials/*.md"), ROOT / "README.md"])
 RUN = re.compile(r"<!-- run in: (\w+) -->")
 BLOCK = re.compile(r"^```(console|python|text)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+DOCTESTS = ("ideas.md", "notebook.md", "number.md")
 RUNNING = [
-    page
-    for page in PAGES
-    if RUN.search(page.read_text(encoding="utf-8")) or page.name in ("number.md", "notebook.md")
+    page for page in PAGES if RUN.search(page.read_text(encoding="utf-8")) or page.name in DOCTESTS
 ]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import re
 import shlex
@@ -11,9 +12,14 @@ from pathlib import Path
 
 import pytest
 from examples.candidates import build
+from rich.console import Console
 from tests.server.git_repository import needs_git
-from tests.server.test_worktree_table import on_a_terminal
 from tests.terminal import shown
+
+from excise_server.candidates.worktrees import compare_candidates
+from excise_server.git.repository import open_folder
+from excise_server.report.tables import candidate_lines
+from excise_server.sources.candidates import Selection, find_candidates
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -83,7 +89,11 @@ def test_what_worktrees_and_review_print(tmp_path):
     shop = build(tmp_path)
     prompt, table = block("console").split("\n", 1)
     assert prompt == "shop$ excise worktrees"
-    assert "\n".join(on_a_terminal(shop, 80)).startswith(table.rstrip("\n"))
+    found = find_candidates(open_folder(str(shop), [str(shop)]), Selection())
+    out = Console(file=io.StringIO(), force_terminal=True, width=80, color_system=None)
+    for part in candidate_lines(compare_candidates("", found), out):
+        out.print(part, markup=False, highlight=False)
+    assert out.file.getvalue().startswith(table.rstrip("\n"))
     prompt, review = block("console", 1).split("\n", 1)
     printed = shown(prompt.removeprefix("shop$ "), shop)
     if os.environ.get("UPDATE_EXPECT"):

@@ -5,16 +5,14 @@ from __future__ import annotations
 import re
 import types
 import typing
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from pathlib import Path
 from typing import Any
 
-import attrs
 import msgspec
 
-from excise_server.lsp import protocol
-from excise_server.report.take import TakenDocument
-from excise_server.report.worktrees import CandidatesDocument, WorktreesDocument
+from excise_server.wire import lsp as p
+from excise_server.wire.documents import CandidatesDocument, TakenDocument, WorktreesDocument
 
 SOURCES = Path(__file__).parents[1] / "vscode-client" / "src"
 FILE = SOURCES / "protocol.ts"
@@ -23,6 +21,8 @@ HEAD = """\
 import type { Range } from "vscode-languageclient";
 """
 WIDTH = 140
+SMALL = 100
+"""Fewer characters than these have the fields of a record that is written where it is used."""
 NO_CODE = re.compile(r'"[^"\n]*"|//[^\n]*|/\*.*?\*/', re.S)
 """Strings and comments, whose words read no field."""
 DOCUMENTS: dict[str, type[Any]] = {
@@ -34,19 +34,6 @@ DOCUMENTS: dict[str, type[Any]] = {
 WORDS: dict[object, str] = {str: "string", int: "number", float: "number", bool: "boolean"}
 
 
-def written(kind: object) -> str:
-    """Return a type as TypeScript writes it."""
-    arguments = typing.get_args(kind)
-    if typing.get_origin(kind) is list:
-        inner = written(arguments[0])
-        return f"readonly ({inner})[]" if " " in inner else f"readonly {inner}[]"
-    if typing.get_origin(kind) is dict:
-        return f"Readonly<Record<string, {written(arguments[1])}>>"
-    if isinstance(kind, types.UnionType):
-        return " | ".join("null" if part is type(None) else written(part) for part in known(kind))
-    return WORDS.get(kind) or getattr(kind, "__name__", "")
-
-
 def known(kind: object) -> list[Any]:
     """Return the alternatives of a type, without that of a key which is left out."""
     parts = typing.get_args(kind) if isinstance(kind, types.UnionType) else (kind,)
@@ -56,16 +43,13 @@ def known(kind: object) -> list[Any]:
 def rows(record: type[Any]) -> dict[str, Any]:
     """Return the types of a record's fields, by their names with `?` if they may be absent."""
     hints = typing.get_type_hints(record)
-    if attrs.has(record):
-        return {
-            protocol.wire_name(field) + "?" * (field.default is not attrs.NOTHING): hints[
-                field.name
-            ]
-            for field in attrs.fields(record)
-        }
+    sent = issubclass(
+        record, p.ProtocolRecord
+    )  # others are answers, which have their defaults, too
     return {
-        name + "?" * (msgspec.UnsetType in typing.get_args(hints[name])): hints[name]
-        for name in record.__struct_fields__
+        field.encode_name
+        + "?" * (field.default is msgspec.UNSET or (sent and not field.required)): hints[field.name]
+        for field in msgspec.structs.fields(record)
     }
 
 
@@ -91,15 +75,39 @@ class Client:
         for part in typing.get_args(kind):
             yield from self.records(part)
 
-    def interface(self, record: type[Any], used: set[type[Any]]) -> str:
-        """Return the declaration of a record, on one line if it fits there."""
-        base = next((base for base in record.__mro__[1:] if base in used), None)
-        inherited = rows(base) if base else {}
-        fields = [
-            f"readonly {name}: {written(kind)}"
+    def written(self, kind: object) -> str:
+        """Return a type as TypeScript writes it."""
+        arguments = typing.get_args(kind)
+        if typing.get_origin(kind) is list:
+            inner = self.written(arguments[0])
+            several = " " in inner and not inner.startswith("{")
+            return f"readonly ({inner})[]" if several else f"readonly {inner}[]"
+        if typing.get_origin(kind) is dict:
+            return f"Readonly<Record<string, {self.written(arguments[1])}>>"
+        if isinstance(kind, types.UnionType):
+            parts = ("null" if part is type(None) else self.written(part) for part in known(kind))
+            return " | ".join(parts)
+        return WORDS.get(kind) or self.inlined(kind) or getattr(kind, "__name__", "")
+
+    def inlined(self, kind: object) -> str:
+        """Return a small record whose name the client does not use, or an empty string."""
+        if not (isinstance(kind, type) and issubclass(kind, msgspec.Struct)):
+            return ""
+        fields = "; ".join(self.fields(kind))
+        return f"{{ {fields} }}" if kind.__name__ not in self.words and len(fields) < SMALL else ""
+
+    def fields(self, record: type[Any], inherited: Container[str] = ()) -> list[str]:
+        """Return the declarations of the fields that a record adds to those that it inherits."""
+        return [
+            f"readonly {name}: {self.written(kind)}"
             for name, kind in self.read(record).items()
             if name not in inherited
         ]
+
+    def interface(self, record: type[Any], declared: Container[type[Any]]) -> str:
+        """Return the declaration of a record, on one line if it fits there."""
+        base = next((base for base in record.__mro__[1:] if base in declared), None)
+        fields = self.fields(record, rows(base) if base else ())
         extends = f"extends {base.__name__} " if base else ""
         head = f"export interface {record.__name__} {extends}"
         line = f"{head}{{ {'; '.join(fields)} }}\n"
@@ -110,19 +118,20 @@ class Client:
 def client_types() -> str:
     """Return the text of the file: what the client asks and reads, and nothing else."""
     client = Client()
-    table, used = "", set(client.records(protocol.DidChangeReportParams))
-    for name, method in protocol.METHODS.items():
+    table, used = "", set(client.records(p.DidChangeReportParams))
+    for name, method in p.METHODS.items():
         if name in client.asked and method.result is not None:
             result, params = DOCUMENTS.get(name, method.result), rows(method.params)
             used.update(client.records(result))
             used.update(each for kind in params.values() for each in client.records(kind))
-            fields = "; ".join(f"{field}: {written(kind)}" for field, kind in params.items())
-            table += f'  "{name}": [{{ {fields} }}, {written(result)}];\n'
-    records = "".join(
-        client.interface(each, used) for each in sorted(used, key=lambda each: each.__name__)
+            fields = "; ".join(f"{field}: {client.written(kind)}" for field, kind in params.items())
+            table += f'  "{name}": [{{ {fields} }}, {client.written(result)}];\n'
+    declared = sorted(
+        (each for each in used if not client.inlined(each)), key=lambda each: each.__name__
     )
+    records = "".join(client.interface(each, declared) for each in declared)
     methods = f"/** Params and result of each request. */\nexport interface Methods {{\n{table}}}\n"
-    told = f'export const DID_CHANGE_REPORT = "{protocol.DID_CHANGE_REPORT}";\n'
+    told = f'export const DID_CHANGE_REPORT = "{p.DID_CHANGE_REPORT}";\n'
     return "\n".join([HEAD, records, methods, told])
 
 

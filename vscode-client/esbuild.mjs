@@ -9,7 +9,8 @@ if (process.argv.includes("--tests")) {
   rmSync("out/unit", { recursive: true, force: true });
   const names = readdirSync("test/unit").filter((name) => name.endsWith(".test.ts"));
   const entryPoints = names.map((name) => `test/unit/${name}`);
-  await build({ ...node, target: "node20", entryPoints, outdir: "out/unit", logLevel: "warning" });
+  const stub = { external: [], alias: { vscode: "./test/unit/vscode.ts" }, logOverride: { "import-is-undefined": "silent" } };
+  await build({ ...node, ...stub, target: "node20", entryPoints, outdir: "out/unit", logLevel: "warning" });
 } else {
   const production = process.argv.includes("--production");
   const sizes = { minify: production, sourcemap: production ? false : "linked" };

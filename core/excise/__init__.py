@@ -31,7 +31,6 @@ Next: `excise.excision` has equation 3 in plain view; `excise.alignment` what is
 from excise.alignment import Edit, Edits, PairwiseAlignment
 from excise.clustering import Cluster, Clusters, cluster
 from excise.corpus import CorpusDifference, CorpusScore, corpus_score
-from excise.edits import Count, EditCounts
 from excise.errors import (
     BinaryTextError,
     Cancelled,
@@ -45,11 +44,11 @@ from excise.excision import Score, excision_score, similarity
 from excise.hunk_pairs import PairsInHunks
 from excise.hunks import Hunk, HunkCounts, Hunks, Variant
 from excise.kernels._walk import CancelFlag
+from excise.levels import Level, level
 from excise.pairwise import ChangeSet, ScoreMatrix
-from excise.places import Elsewhere, Place
 from excise.preparation import align
 from excise.ranking import Ranked, rank
-from excise.regions import DivergentRegion, Outline, Segment
+from excise.regions import Count, DivergentRegion, EditCounts, Elsewhere, Outline, Place, Segment
 from excise.replay import Conflict, Replayed, replay
 from excise.signature import Options
 from excise.text import Revision, Text
@@ -78,6 +77,7 @@ __all__ = [
     "Hunk",
     "HunkCounts",
     "Hunks",
+    "Level",
     "MissingPackageError",
     "OptionError",
     "Options",
@@ -99,6 +99,7 @@ __all__ = [
     "cluster",
     "corpus_score",
     "excision_score",
+    "level",
     "rank",
     "replay",
     "similarity",

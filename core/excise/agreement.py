@@ -1,31 +1,24 @@
-"""The word for what two revisions or two patches have in common (definition, section 6a)."""
+"""The word for what two revisions or two patches have in common (definition, section 6a).
+
+The first three say that they are the same program, by rules without numbers (`excise.levels`); the
+others are about texts.
+"""
 
 from __future__ import annotations
 
 from fractions import Fraction
 from typing import NamedTuple
 
-__all__ = [
-    "CONTAINS",
-    "DIFFERENT",
-    "ELSEWHERE",
-    "MOVED",
-    "NEARLY_ALL",
-    "OVERLAPS",
-    "SAME",
-    "SOME",
-    "WORDS",
-    "Shares",
-    "word_of",
-]
-
-SAME = "same"
-ELSEWHERE = "same text elsewhere"
-CONTAINS = "contains"
+IDENTICAL = "identical"
+CODE = "same code"
+NAMES = "same up to names"
 OVERLAPS = "overlaps"
 DIFFERENT = "different"
-WORDS = (SAME, ELSEWHERE, CONTAINS, OVERLAPS, DIFFERENT)
+WORDS = (IDENTICAL, CODE, NAMES, OVERLAPS, DIFFERENT)
 """The words, in the order in which they are tried."""
+
+SAME = WORDS[:3]
+"""The words that say that two are the same program."""
 
 NEARLY_ALL = Fraction(95, 100)
 MOVED = Fraction(5, 100)
@@ -45,27 +38,15 @@ class Shares(NamedTuple):
     b_in_a: Fraction
 
 
-def word_of(shares: Shares, *, equal: bool = False) -> str:
-    """Return the first word of section 6a that holds for a pair.
+def overlaps(shares: Shares) -> bool:
+    """Whether two edits that are not known to be the same have a part in common.
 
-    Parameters
-    ----------
-    equal
-        Whether a guard found the two equal (1 or 4): no counts alone make a pair the same.
+    That is a quarter of one of them at the same place, or nearly all of it elsewhere.
 
-    Examples
-    --------
     >>> half, whole, none = Fraction(1, 2), Fraction(1), Fraction(0)
-    >>> word_of(Shares(half, half, whole, Fraction(1, 3)))
-    'contains'
-    >>> word_of(Shares(none, whole, none, none))
-    'same text elsewhere'
+    >>> [overlaps(Shares(none, half, share, none)) for share in (whole, none)]
+    [True, False]
     """
-    if equal:
-        return SAME
     if shares.anywhere >= NEARLY_ALL and shares.anywhere - shares.anchored >= MOVED:
-        return ELSEWHERE
-    larger = max(shares.a_in_b, shares.b_in_a)
-    if larger >= NEARLY_ALL:
-        return CONTAINS
-    return OVERLAPS if larger >= SOME else DIFFERENT
+        return True
+    return max(shares.a_in_b, shares.b_in_a) >= SOME

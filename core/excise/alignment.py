@@ -17,19 +17,6 @@ from excise.kernels._places import slide
 from excise.kernels._walk import CancelFlag
 from excise.tokens import Lines, Vocabulary
 
-__all__ = [
-    "Edit",
-    "Edits",
-    "PairwiseAlignment",
-    "Region",
-    "Units",
-    "align",
-    "align_units",
-    "slide_edits",
-    "three_way",
-    "units_of",
-]
-
 
 class Edit(NamedTuple):
     """A maximal unmatched run: the origin's units o_lo..o_hi became the revision's a_lo..a_hi."""
@@ -47,11 +34,9 @@ class Edits:
     flat: array[int]
 
     def __len__(self) -> int:
-        """Return how many edits there are."""
         return len(self.flat) // 4
 
     def __iter__(self) -> Iterator[Edit]:
-        """Yield them in order."""
         quarters = iter(self.flat)
         return map(Edit._make, zip(quarters, quarters, quarters, quarters, strict=True))
 
@@ -124,14 +109,11 @@ class Units:
     def token_lines(self) -> array[int]:
         """Return the line of every token, where only lines with tokens are numbered."""
         if self.starts is not None and self.numbers is not None:
-            return array("i", chain.from_iterable(map(repeat, self.numbers, _sizes(self.starts))))
+            sizes = map(sub, islice(self.starts, 1, None), self.starts)
+            return array("i", chain.from_iterable(map(repeat, self.numbers, sizes)))
         if self.first is None:
             return array("i", range(len(self.tokens)))
         return token_lines(self.first)
-
-
-def _sizes(starts: array[int]) -> Iterator[int]:
-    return map(sub, islice(starts, 1, None), starts)
 
 
 def units_of(lines: Lines, granularity: str, vocabulary: Vocabulary) -> Units:
@@ -157,10 +139,7 @@ def align_units(
 ) -> array[int]:
     """Return the canonical edits in units, flat: o_lo, o_hi, a_lo, a_hi.
 
-    Raises
-    ------
-    excise.errors.Cancelled
-        When the flag was raised meanwhile.
+    Raises excise.errors.Cancelled when the flag was raised meanwhile.
     """
     if origin.lines is None or revision.lines is None:
         return lcs_edits(origin.units, revision.units, engine=engine, cancel=cancel)

@@ -9,8 +9,9 @@ scikit-learn calls for given distances; tests hold both equal.
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from excise.display import clusters_html
 from excise.errors import ContentError, OptionError
@@ -20,27 +21,15 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     from sklearn.cluster import AgglomerativeClustering
 
-__all__ = [
-    "DISTANCE",
-    "LINKAGE",
-    "LINKAGES",
-    "Cluster",
-    "Clusters",
-    "Merge",
-    "check",
-    "clear_labels",
-    "cluster",
-    "cluster_values",
-    "labels",
-    "linked_labels",
-    "merges",
-]
+    from excise.pairwise import ScoreMatrix
 
 DISTANCE = 0.5
 LINKAGE = "average"
 LINKAGES = ("average", "complete", "single")
 _ROUNDING = 1e-9
 """More than the rounding of a mean of distances."""
+_APART = 1e-12
+"""The least distance of two that are not the same code, so that those that are merge first."""
 _ROWS = 256
 """So many rows of a matrix are looked at together."""
 
@@ -76,19 +65,12 @@ class Clusters(tuple[Cluster, ...]):
         return clusters_html(rows)
 
 
-class Clusterable(Protocol):
-    """A matrix that can be clustered: an `excise.ScoreMatrix`."""
-
-    @property
-    def ids(self) -> tuple[str, ...]: ...
-    @property
-    def values(self) -> npt.NDArray[np.float64]: ...
-
-
 def cluster(
-    matrix: Clusterable, *, threshold: float = DISTANCE, linkage: str = LINKAGE
+    matrix: ScoreMatrix, *, threshold: float = DISTANCE, linkage: str = LINKAGE
 ) -> Clusters:
     """Cluster the revisions of a matrix, the largest cluster first.
+
+    Revisions with the same code have the distance 0, so that they are never in two clusters.
 
     Parameters
     ----------
@@ -111,31 +93,50 @@ def cluster(
     >>> [group.ids for group in cluster(matrix)]
     [('x', 'z'), ('y',)]
     """
-    if not (hasattr(matrix, "ids") and hasattr(matrix, "values")):
+    if not (hasattr(matrix, "ids") and hasattr(matrix, "codes")):
         kind = type(matrix).__name__
         raise ContentError(f"matrix is of type {kind}; give a ScoreMatrix")
-    groups = cluster_values(matrix.values, threshold, linkage)
+    groups = cluster_values(matrix.values, threshold, linkage, matrix.codes)
     return Clusters(
         replace(group, ids=tuple(matrix.ids[index] for index in group.members)) for group in groups
     )
 
 
 def cluster_values(
-    values: npt.NDArray[np.float64], threshold: float, linkage: str
+    values: npt.NDArray[np.float64],
+    threshold: float,
+    linkage: str,
+    codes: Sequence[str] | None = None,
 ) -> tuple[Cluster, ...]:
     """Cluster by a symmetric matrix of similarities, as `cluster` does.
 
-    Raises
-    ------
-    excise.errors.OptionError
-        On an unknown linkage or a threshold outside [0, 1].
+    - ``codes``: for each row, a key that rows of the same code share (default: there are none).
+      For any threshold above 0 these are in one cluster, whose medoid and smallest similarity are
+      by the values.
+
+    Raises excise.errors.OptionError on an unknown linkage or a threshold outside [0, 1].
     """
     check(threshold, linkage)
+    distances = 1.0 - values
+    if codes is not None and len(set(codes)) < len(codes):
+        _join(distances, codes)
     groups: dict[int, list[int]] = defaultdict(list)
-    for at, label in enumerate(labels(1.0 - values, threshold, linkage)):
+    for at, label in enumerate(labels(distances, threshold, linkage)):
         groups[label].append(at)
     found = [_cluster(values, members) for members in groups.values()]
     return tuple(sorted(found, key=lambda c: (-len(c.members), c.members)))
+
+
+def _join(distances: npt.NDArray[np.float64], codes: Sequence[str]) -> None:
+    """Set the distances of the same code to 0, and no others."""
+    import numpy as np
+
+    np.maximum(distances, _APART, out=distances)
+    members = defaultdict(list)
+    for at, code in enumerate(codes):
+        members[code].append(at)
+    for own in members.values():
+        distances[np.ix_(own, own)] = 0.0
 
 
 def check(threshold: float, linkage: str) -> None:

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
     Floats = npt.NDArray[np.float64]
 
-__all__ = ["CorpusDifference", "CorpusScore", "corpus_score"]
-
 RESAMPLES = 1000
 _CELLS = 1_000_000
 """The number of tasks' weights that are in memory at a time."""
@@ -172,7 +170,6 @@ class CorpusDifference:
     p: float | None
 
     def __str__(self) -> str:
-        """Return one line."""
         if self.interval is None or self.p is None:
             return f"difference = {self.value:+.4f} (no interval)"
         low, high = self.interval

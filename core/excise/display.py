@@ -5,8 +5,6 @@ from __future__ import annotations
 import html
 from collections.abc import Iterable, Sequence
 
-__all__ = ["clusters_html", "matrix_html", "score_html", "short"]
-
 MAX_ROWS = 30
 """Rows and columns of a matrix, clusters, and regions of a score that a notebook shows."""
 MAX_TEXT = 400
@@ -20,8 +18,6 @@ _SOURCE = "margin:0;white-space:pre-wrap;background:none;color:inherit"
 def short(text: str, limit: int = 40) -> str:
     r"""Return the `repr` of a text, a long one without its middle.
 
-    Examples
-    --------
     >>> short("a\nb"), short("x" * 100, 10)
     ("'a\\nb'", "'xxxxx…xxxxx' (100 characters)")
     """

@@ -5,19 +5,6 @@ Bad content (broken syntax, an unknown language) is never an error, but a note w
 
 from __future__ import annotations
 
-__all__ = [
-    "BinaryTextError",
-    "Cancelled",
-    "ContentError",
-    "ExciseError",
-    "MissingPackageError",
-    "OptionError",
-    "ParserStopped",
-    "UndecodableTextError",
-    "Unparsable",
-    "extra_hint",
-]
-
 
 def extra_hint(extra: str) -> str:
     """Return how to install an extra of excise, whose name no package index knows."""

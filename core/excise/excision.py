@@ -24,41 +24,45 @@ from itertools import repeat
 from typing import NamedTuple
 
 from excise import languages
-from excise.agreement import DIFFERENT, Shares, word_of
+from excise.agreement import DIFFERENT, IDENTICAL, OVERLAPS, Shares, overlaps
 from excise.alignment import Region, paper_order, three_way
 from excise.display import score_html
-from excise.edits import Count, EditCounts, count_edits
 from excise.errors import OptionError
 from excise.kernels._counts import PLACED as PLACED
 from excise.kernels._counts import number_places
-from excise.places import Elsewhere, Place, describe_places, matches_elsewhere
+from excise.levels import CodeForms, Level
 from excise.preparation import Prepared, PreparedOrigin, prepare
 from excise.reading import Content, normalised
 from excise.regions import (
+    Count,
     DivergentRegion,
+    EditCounts,
+    Elsewhere,
     Outline,
+    Place,
+    Sides,
     bounds_of,
     count,
+    count_edits,
+    describe_places,
     divergent_regions,
+    matches_elsewhere,
     outlines,
 )
 from excise.signature import Options, signature
 from excise.tokens import Tokens
 
-__all__ = ["Operations", "Score", "excision", "excision_score", "score_pair", "similarity"]
-
 WHITESPACE_ONLY = "whitespace-only"
 REARRANGED = "rearranged"
 
 Weights = tuple[int, int]
-# PLACED is declared in `_formula.pxd`: what stands here counts whole, what elsewhere a quarter.
+# `_formula.pxd` declares PLACED: what both do at the same place counts whole, elsewhere a quarter.
 ANCHORED: Weights = (sum(PLACED), 0)
 ANYWHERE: Weights = (0, sum(PLACED))
 
 Names = tuple[str, str, str]
 DIRECTED = ("origin", "reference", "hypothesis")
 SYMMETRIC = ("origin", "a", "b")
-Sides = tuple[Prepared, Prepared, Prepared]
 
 
 # --- the formula ---------------------------------------------------------------------------------
@@ -84,11 +88,9 @@ def excision(counts: EditCounts, deletion: str = "f1", weights: Weights = PLACED
     An order without n-grams on either side is dropped, and so is an operation without orders: with
     0/0 := 1 a do-nothing revision would score, with 0/0 := 0 a perfect one would not.
 
-    Parameters
-    ----------
-    weights
-        What is in common: `PLACED`, or one of its parts, `ANCHORED` and `ANYWHERE`. The symmetric
-        value is their mean, weighted by `PLACED`, exactly. On pooled counts all three are one.
+    - ``weights``: what is in common: `PLACED`, or one of its parts, `ANCHORED` and `ANYWHERE`. The
+      symmetric value is their mean, weighted by `PLACED`, exactly. On pooled counts all three are
+      one.
     """
     keep = _mean(f1(count, weights) for count in counts.keep if count.defined)
     add = _mean(f1(count, weights) for count in counts.add if count.defined)
@@ -196,13 +198,30 @@ class Score:
         return self._symmetric().counts.contained
 
     @property
+    def level(self) -> Level | None:
+        """In which sense the two are the same program, or None if no rule makes them that."""
+        preparation, (a, b) = self._judged.asked, self._judged.asked_sides
+        origin, reading = preparation.origin.text, preparation.reading
+        if a.text == b.text:
+            return Level(IDENTICAL)
+        if not (isinstance(origin, str) and isinstance(a.text, str) and isinstance(b.text, str)):
+            return None
+        return CodeForms(origin, reading.grammar, reading.path).level(a.text, b.text)
+
+    @property
     def word(self) -> str:
         """One of `excise.agreement.WORDS`: what may be said of the pair (section 6a)."""
+        level = self.level
+        return self.text_word if level is None else level.word
+
+    @property
+    def text_word(self) -> str:
+        """`OVERLAPS` or `DIFFERENT`: what may be said of two texts that are no one program."""
         symmetric = self._symmetric()
-        if symmetric._judged.guarded == 0:
-            return DIFFERENT
+        if symmetric._judged.guarded is not None:
+            return OVERLAPS if symmetric._judged.guarded else DIFFERENT
         shares = Shares(symmetric.anchored, symmetric.anywhere, *symmetric.contained)
-        return word_of(shares, equal=symmetric._judged.guarded == 1)
+        return OVERLAPS if overlaps(shares) else DIFFERENT
 
     @property
     def regions(self) -> tuple[DivergentRegion, ...]:
@@ -250,18 +269,12 @@ class Score:
 class Judged:
     """The alignment and counts behind a score.
 
-    Attributes
-    ----------
-    options
-        Which form of the score.
-    sides
-        Origin, A and B as they were compared in the end: by raw lines, where these decide.
-    regions, places
-        Six token places for each region, and the number of its place.
-    guarded
-        What a guard decided: identity 1, do-nothing 0, equal revisions 1.
-    asked, asked_sides
-        The texts as they were given, to ask for another form of the same pair.
+    - ``options``: which form of the score.
+    - ``sides``: origin, A and B as they were compared in the end: by raw lines, where these decide.
+    - ``regions``, ``places``: six token places for each region, and the number of its place.
+    - ``guarded``: what a guard decided: identity 1, do-nothing 0, equal revisions 1.
+    - ``asked``, ``asked_sides``: the texts as they were given, to ask for another form of the same
+      pair.
     """
 
     options: Options

@@ -6,17 +6,18 @@ read by Python's own parser (`excise.python_facts`), other languages by their gr
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
 from excise import python_facts
 from excise.errors import Unparsable
 from excise.kernels._walk import CancelFlag
-from excise.python_members import lost_errors
+from excise.python_facts import lost_errors
 from excise.reading import ParsedTexts, Reading
 
-__all__ = ["EditFacts", "FactsReader", "facts_of", "joined_facts"]
+CODE = "code"
+"""What a file is for that is neither a test nor documentation, nor left behind."""
 
 _MOST_STATEMENTS = 10_000
 """Statements of revisions whose names are kept; a reader that has more begins anew."""
@@ -26,25 +27,17 @@ _MOST_STATEMENTS = 10_000
 class EditFacts:
     """Facts about what a revision does to its origin.
 
-    Attributes
-    ----------
-    same_program
-        Whether it changes no code: comments, docstrings, white space, layout and nothing else.
-        Also True of a text that is the origin's.
-    unread
-        Names that it adds and that no code of the text reads: parameters, variables, attributes,
-        imports, private functions. In order.
-    only_unread
-        Whether it is the origin's program but for `unread`.
-    errors
-        Why it cannot work although the origin could, as phrases: Python's own parser refuses it, it
-        uses a name that is defined nowhere, or a member fell out of its class, or is gone from it
-        and still read.
-    lost
-        Top-level functions and classes that the origin defines and the revision does not, where it
-        defines no other ones instead. In order.
-    defined
-        Top-level functions and classes that only the revision defines.
+    - ``same_program``: whether it changes no code: comments, docstrings, white space, layout and
+      nothing else. Also True of a text that is the origin's.
+    - ``unread``: names that it adds and that no code of the text reads: parameters, variables,
+      attributes, imports, private functions. In order.
+    - ``only_unread``: whether it is the origin's program but for `unread`.
+    - ``errors``: why it cannot work although the origin could, as phrases: Python's own parser
+      refuses it, it uses a name that is defined nowhere, or a member fell out of its class, or is
+      gone from it and still read.
+    - ``lost``: top-level functions and classes that the origin defines and the revision does not,
+      where it defines no other ones instead. In order.
+    - ``defined``: top-level functions and classes that only the revision defines.
     """
 
     same_program: bool = False
@@ -70,27 +63,16 @@ def facts_of(
 ) -> tuple[EditFacts, ...]:
     r"""Return the facts about each revision of a text.
 
-    Parameters
-    ----------
-    origin, revisions
-        Texts as `excise.text.normalise` returns them.
-    grammar
-        A name that `excise.languages.resolve` returned; None: nothing is known of any revision.
-    cancel, timeout
-        As for `excise.syntax.parse`.
+    - ``origin``, ``revisions``: texts as `excise.text.normalise` returns them.
+    - ``grammar``: a name that `excise.languages.resolve` returned; None: nothing is known of any
+      revision.
+    - ``cancel``, ``timeout``: as for `excise.syntax.parse`.
 
-    Raises
-    ------
-    excise.errors.ParserStopped
-        When the flag was raised meanwhile.
+    Raises excise.errors.ParserStopped when the flag was raised meanwhile.
 
-    Notes
-    -----
     Every text is announced by the auditing event ``excise.parse`` before a parser gets it, Python's
     own one under the name of ``python_ast``.
 
-    Examples
-    --------
     >>> origin = "def f(x):\n    return x\n"
     >>> [facts] = facts_of(origin, [origin.replace("x)", "x, y=0)")], "python")
     >>> facts.unread, facts.is_stub, facts.errors
@@ -121,6 +103,16 @@ def joined_facts(files: Iterable[EditFacts]) -> EditFacts:
     )
 
 
+def code_facts(by_path: Mapping[str, EditFacts], kinds: Mapping[str, str]) -> EditFacts:
+    """Return the facts about an edit of several files: over those of code, or else over all.
+
+    - ``by_path``: the facts about each file.
+    - ``kinds``: what the files are for, by path; `CODE` where nothing is said.
+    """
+    of_code = [facts for path, facts in by_path.items() if kinds.get(path, CODE) == CODE]
+    return joined_facts(of_code or by_path.values())
+
+
 def _united(names: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for some in names for name in some))
 
@@ -131,15 +123,36 @@ class FactsReader:
     def __init__(self, origin: str, reading: Reading) -> None:
         """Read the origin, if it is Python."""
         self._origin, self._reading = origin, reading
+        self._modules: dict[str, python_facts.Module | SyntaxError | Unparsable] = {}
         self._module: python_facts.Module | None = None
         if reading.grammar == "python":
             with suppress(SyntaxError, Unparsable):
-                self._module = python_facts.Module.of(origin)
+                self._module = self.module(origin)
 
     def reads(self, origin: str, reading: Reading) -> bool:
         """Whether it is the reader of an origin, and has not kept too much of its revisions."""
         known = 0 if self._module is None else len(self._module.known)
         return (origin, reading) == (self._origin, self._reading) and known < _MOST_STATEMENTS
+
+    def module(self, text: str) -> python_facts.Module:
+        """Return what Python's parser finds in the origin or a revision, asking it once.
+
+        Raises SyntaxError or excise.errors.Unparsable, as `excise.python_facts.Module.of`.
+        """
+        if text not in self._modules:
+            try:
+                self._modules[text] = python_facts.Module.of(text, self._module)
+            except (SyntaxError, Unparsable) as error:
+                self._modules[text] = error
+        found = self._modules[text]
+        if isinstance(found, Exception):
+            raise found
+        return found
+
+    def keep(self, texts: Collection[object]) -> None:
+        """Forget all revisions but these."""
+        for text in [text for text in self._modules if text not in texts]:
+            del self._modules[text]
 
     def facts(self, text: str, texts: ParsedTexts, cancel: CancelFlag | None) -> EditFacts:
         """Return the facts about a revision, given what parsers found in it and the origin."""
@@ -150,7 +163,7 @@ class FactsReader:
         if self._module is None:
             return EditFacts(same_program=self._is_same_code(text, texts, cancel))
         try:
-            module = python_facts.Module.of(text, self._module)
+            module = self.module(text)
         except SyntaxError as error:
             return EditFacts(errors=(f"Python cannot read line {error.lineno or 1}",))
         except Unparsable:

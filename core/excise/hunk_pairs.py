@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from excise.errors import Cancelled
 from excise.excision import Score, excision
 from excise.hunks import Hunks
-from excise.kernels._hunk_counts import HunkBatch
+from excise.kernels._counts import Batch
 from excise.kernels._walk import CancelFlag
 from excise.preparation import Prepared, PreparedOrigin
 
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
     Mask = npt.NDArray[np.bool_]
     Entries = npt.NDArray[np.void]
-
-__all__ = ["PairReading", "PairsInHunks", "count_pairs", "count_scores"]
 
 UNDEFINED = -1.0
 _FIELDS: list[tuple[str, Any]] = [
@@ -34,7 +32,7 @@ _FIELDS: list[tuple[str, Any]] = [
     ("delete", "f8"),
     ("share", "f8"),
 ]
-"""The fields of an entry, in the order of `excise.kernels._hunk_counts`."""
+"""The fields of an entry, in the order of `excise.kernels._counts`."""
 
 
 class PairReading(NamedTuple):
@@ -73,7 +71,6 @@ class PairsInHunks:
     bounds: tuple[int, ...]
 
     def __repr__(self) -> str:
-        """Return how many there are."""
         return f"<PairsInHunks {len(self.entries)} of {len(self.order)} revisions>"
 
 
@@ -85,10 +82,7 @@ def count_pairs(
 ) -> PairsInHunks:
     """Count the pairs whose regions the kernel can find: all except those of ``lcs=paper``.
 
-    Raises
-    ------
-    excise.errors.Cancelled
-        When the flag was raised by `cancel`.
+    Raises excise.errors.Cancelled when the flag was raised by `cancel`.
     """
     import numpy as np
 
@@ -117,7 +111,7 @@ def _counted(hunks: Hunks, reading: PairReading, cancel: CancelFlag | None) -> b
         ]
     anchored = prepared.options.anchored
     units = prepared.origin.units
-    batch = HunkBatch(
+    batch = Batch(
         units.tokens,
         units.starts,
         [(r.slid if anchored else r.edits, r.units.tokens, r.units.starts) for r in revisions],

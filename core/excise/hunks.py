@@ -3,24 +3,37 @@
 A *hunk* is a maximal run of origin lines that some revision changes, by the alignments that the
 scores are made of: no text is aligned again. Between two hunks is a line that every revision keeps,
 with its tokens and its exact text, so every divergent region of every pair lies in one hunk.
+
+A *reading* is one text as aligned by one preparation, in units (tokens, or lines with a key at
+``line``, or raw lines). A line with units is *kept* if all of them are matched to all units of one
+line of the revision, and both lines have the same text.
 """
 
 from __future__ import annotations
 
+from array import array
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, overload
+from itertools import compress
+from operator import sub
+from typing import TYPE_CHECKING, NamedTuple, overload
 
 from excise.display import short
-from excise.edits import EditCounts
+from excise.errors import Cancelled
 from excise.excision import Score
-from excise.preparation import PreparedOrigin
-from excise.regions import Outline
+from excise.kernels._walk import CancelFlag
+from excise.preparation import Preparation, Prepared, PreparedOrigin
+from excise.regions import EditCounts, Outline
 from excise.text import Text
+from excise.tokens import Vocabulary
 
-__all__ = ["Hunk", "HunkCounts", "Hunks", "Key", "Variant"]
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
 
+    Ints = npt.NDArray[np.int32]
+    Mask = npt.NDArray[np.bool_]
 
 Key = tuple[PreparedOrigin, bool]
 """A preparation, and whether it is read by raw lines (guard 2)."""
@@ -34,7 +47,6 @@ class Variant:
     text: str
 
     def __repr__(self) -> str:
-        """Return the members and the beginning and end of the text."""
         return f"<Variant of {self.members} {short(self.text)}>"
 
 
@@ -59,7 +71,6 @@ class Hunk:
     spans: tuple[tuple[int, int], ...]
 
     def __repr__(self) -> str:
-        """Return the lines, the origin's text and the number of variants."""
         lines = f"lines {self.lo} to {self.hi}"
         return f"<Hunk {lines} {short(self.text)} {len(self.variants)} variants>"
 
@@ -77,14 +88,10 @@ class Hunk:
 class HunkCounts(NamedTuple):
     """The counts of two revisions in one hunk.
 
-    Attributes
-    ----------
-    hunk
-        Index of the hunk.
-    counts
-        N-grams of the divergent regions inside, keep by region, add and delete by place.
-    share
-        The part of all n-grams (orders 1 to 4) of the pair's divergent regions that lie here.
+    - ``hunk``: index of the hunk.
+    - ``counts``: n-grams of the divergent regions inside, keep by region, add and delete by place.
+    - ``share``: the part of all n-grams (orders 1 to 4) of the pair's divergent regions that lie
+      here.
     """
 
     hunk: int
@@ -104,7 +111,6 @@ class Hunks(Sequence[Hunk]):
         self._origin, self._hunks, self._starts = origin, tuple(hunks), starts
 
     def __repr__(self) -> str:
-        """Return how many there are."""
         return f"<Hunks {len(self._hunks)}>"
 
     @overload
@@ -112,11 +118,9 @@ class Hunks(Sequence[Hunk]):
     @overload
     def __getitem__(self, index: slice) -> tuple[Hunk, ...]: ...
     def __getitem__(self, index: int | slice) -> Hunk | tuple[Hunk, ...]:
-        """Return a hunk, or some of them."""
         return self._hunks[index]
 
     def __len__(self) -> int:
-        """Return how many there are."""
         return len(self._hunks)
 
     def home(self, score: Score, region: Outline) -> int:
@@ -159,3 +163,319 @@ class Hunks(Sequence[Hunk]):
         for index in sorted(chosen, reverse=True):
             lines[self._hunks[index].lo : self._hunks[index].hi] = [chosen[index]]
         return "".join(lines)
+
+
+Readings = Sequence[tuple[Preparation, Prepared, bool]]
+
+
+@dataclass(frozen=True, slots=True)
+class AlignedRevision:
+    """One revision: its index, its normalised text, and how its pairs read it.
+
+    ``readings`` are (preparation, the text as it was aligned with the origin there, whether by raw
+    lines).
+    """
+
+    index: int
+    text: str
+    readings: Readings
+
+
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    """One text in units of a preparation.
+
+    - ``first``: the first unit of every line of the exact text, and the number of units.
+    - ``edits``: the alignment with the origin, flat, in units; empty for the origin itself.
+    - ``is_raw``: whether the units are raw lines (guard 2), of which blank lines are units, too.
+    - ``starts``: the first token of every unit, if units are not tokens.
+    """
+
+    first: Ints
+    edits: Ints
+    is_raw: bool
+    starts: array[int] | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Lines:
+    """A text by lines: names of equal lines, and which hold no token for any reading."""
+
+    text: Text
+    names: array[int]
+    hollow: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class _Revision:
+    """A revision, line by line of the origin.
+
+    - ``side``: kept because the identity of its readings is the key by which this is known.
+    - ``ids``: names of the exact lines of origin and revision: equal names mean equal lines.
+    - ``readings``: pairs of readings (origin, revision).
+    - ``line``: the revision's line for each line of the origin; -1: not kept by all readings alike.
+    """
+
+    side: AlignedRevision
+    lines: _Lines
+    ids: tuple[Ints, Ints]
+    readings: Sequence[tuple[_Reading, _Reading]]
+    line: Ints
+
+
+class HunkFinder:
+    """Finds the hunks of one origin, and keeps the lines of the revisions of the last call."""
+
+    def __init__(self) -> None:
+        self._vocabulary = Vocabulary()
+        self._origin: dict[Key, _Reading] = {}
+        self._known: dict[tuple[object, ...], _Revision] = {}
+
+    def find(
+        self, origin: str, sides: Sequence[AlignedRevision], cancel: CancelFlag | None = None
+    ) -> Hunks:
+        """Return the hunks of some revisions of the origin, which is the same at every call.
+
+        Raises excise.errors.Cancelled when the flag was raised by `cancel`.
+        """
+        import numpy as np
+
+        text = Text(origin)
+        exact = self._vocabulary.intern(text.lines)
+        names = np.array(exact, np.int32)
+        # Both attributes are replaced at the end: if two threads find hunks of one matrix, the
+        # later one wins, and either result is right.
+        of_origin: dict[Key, _Reading] = {}
+        readings: dict[tuple[object, ...], _Revision] = {}
+        names_of = [
+            (side.text, *((id(prepared), raw) for _, prepared, raw in side.readings))
+            for side in sides
+        ]
+        for name, side in zip(names_of, sides, strict=True):
+            if cancel is not None and cancel.cancelled and not cancel.timed_out:
+                raise Cancelled("cancelled while making hunks")
+            for preparation, _, is_raw in side.readings:
+                key = preparation, is_raw
+                if key not in of_origin:
+                    prepared = preparation.raw() if is_raw else preparation
+                    of_origin[key] = self._origin.get(key) or _reading_of(
+                        text, preparation, prepared.origin, is_raw
+                    )
+            readings[name] = self._known.get(name) or self._read(side, names, of_origin)
+        self._origin, self._known = of_origin, readings
+        revisions = [readings[name] for name in names_of]
+        lines = _Lines(text, exact, _hollow([*of_origin.values()], len(names)))
+        found = _stretches(len(names), revisions)
+        trim_end = not any(reading.is_raw for reading in of_origin.values())
+        hunks = _hunks([lines, *(revision.lines for revision in revisions)], sides, found, trim_end)
+        first = found.lo[0][found.is_changed]
+        return Hunks(
+            text, list(hunks), {key: _starts(reading, first) for key, reading in of_origin.items()}
+        )
+
+    def _read(
+        self, side: AlignedRevision, origin: Ints, of_origin: dict[Key, _Reading]
+    ) -> _Revision:
+        import numpy as np
+
+        text = Text(side.text)
+        exact = self._vocabulary.intern(text.lines)
+        names = np.array(exact, np.int32)
+        pairs = [
+            (of_origin[preparation, is_raw], _reading_of(text, preparation, prepared, is_raw))
+            for preparation, prepared, is_raw in side.readings
+        ]
+        lines = _Lines(text, exact, _hollow([reading for _, reading in pairs], len(names)))
+        return _Revision(side, lines, (origin, names), pairs, _matched(origin, names, pairs))
+
+
+def _reading_of(text: Text, preparation: Preparation, prepared: Prepared, is_raw: bool) -> _Reading:
+    """Return the reading of a text by a preparation, or by its raw lines."""
+    import numpy as np
+
+    if prepared.units.starts is not None:
+        sizes = (np.frombuffer(prepared.lines.ids, np.int32) >= 0).astype(np.int32)
+    else:
+        bounds = np.frombuffer(prepared.lines.first, np.int32)
+        sizes = bounds[1:] - bounds[:-1]
+    n_lines = len(text.lines)
+    sizes_of_lines = np.zeros(n_lines, np.int32)
+    rows = preparation.rows(text.normalised)  # that were prepared, if comments were dropped before
+    if rows is None:
+        sizes_of_lines[:] = sizes[:n_lines]
+    else:
+        sizes_of_lines[rows] = sizes[: len(rows)]
+    # Regions are made from the slid alignment where they have places.
+    edits = prepared.slid if preparation.options.anchored else prepared.edits
+    return _Reading(
+        np.concatenate(([0], np.cumsum(sizes_of_lines))).astype(np.int32),
+        np.array(edits, np.int32),
+        is_raw,
+        prepared.units.starts,
+    )
+
+
+def _hollow(readings: Sequence[_Reading], count: int) -> bytes:
+    """Return which of so many lines hold no token for any reading."""
+    import numpy as np
+
+    hollow: Mask = np.ones(count, bool)
+    for reading in readings:
+        if not reading.is_raw:
+            hollow &= reading.first[1:] == reading.first[:-1]
+    return hollow.tobytes()
+
+
+def _matched(origin: Ints, revision: Ints, readings: Sequence[tuple[_Reading, _Reading]]) -> Ints:
+    """Return which lines with units the readings of a revision keep, all alike (-1: others)."""
+    import numpy as np
+
+    line = _kept(*readings[0])
+    for pair in readings[1:]:
+        line = np.where(line == _kept(*pair), line, -1)
+    line[line >= 0] = np.where(origin[line >= 0] == revision[line[line >= 0]], line[line >= 0], -1)
+    return line
+
+
+def _kept(origin: _Reading, revision: _Reading) -> Ints:
+    """Return the line with exactly the units of each line of the origin, or -1."""
+    import numpy as np
+
+    start, stop = origin.first[:-1], origin.first[1:]
+    o_lo, o_hi, _, a_hi = (revision.edits[row::4] for row in range(4))
+    before = np.searchsorted(o_lo, start, "right")  # edits that begin at the line, or before it
+    through = np.searchsorted(o_lo, stop - 1, "right") > before
+    ends = np.concatenate(([0], o_hi))[before]
+    unit = start + np.concatenate(([0], a_hi - o_hi))[before]
+    line = np.searchsorted(revision.first, unit, "right") - 1
+    line = np.clip(line, 0, max(len(revision.first) - 2, 0))
+    is_kept = (start < stop) & ~through & (ends <= start)
+    if len(revision.first) > 1:
+        is_kept &= revision.first[line] == unit
+        is_kept &= revision.first[line + 1] == unit + stop - start
+    result: Ints = np.where(is_kept & (len(revision.first) > 1), line, -1).astype(np.int32)
+    return result
+
+
+@dataclass(frozen=True, slots=True)
+class _Stretches:
+    """The stretches between lines that all revisions keep.
+
+    - ``lo``, ``hi``: the lines (from, to; exclusive) of each stretch: a row for the origin, then
+      one for each revision.
+    - ``differs``: whether the lines differ from the origin's: a row for each revision.
+    - ``is_changed``: whether some revision changes a stretch, in its lines or in its units.
+    """
+
+    lo: Ints
+    hi: Ints
+    differs: Mask
+    is_changed: Mask
+
+
+def _stretches(n_lines: int, revisions: Sequence[_Revision]) -> _Stretches:
+    """Cut the origin at the lines that all revisions keep."""
+    import numpy as np
+
+    kept = np.ones(n_lines, bool)
+    for revision in revisions:
+        kept &= revision.line >= 0
+    between, inside = np.flatnonzero(kept).astype(np.int32), np.flatnonzero(~kept)
+    lo = np.zeros((len(revisions) + 1, len(between) + 1), np.int32)
+    hi = np.zeros_like(lo)
+    differs = np.zeros((len(revisions), len(between) + 1), bool)
+    lo[0, 1:], hi[0, :-1], hi[0, -1] = between + 1, between, n_lines
+    is_edited = np.zeros(len(between) + 1, bool)
+    of_line = np.searchsorted(lo[0], inside, "right") - 1
+    for row, revision in enumerate(revisions, 1):
+        line = revision.line[between]
+        lo[row, 1:], hi[row, :-1], hi[row, -1] = line + 1, line, len(revision.ids[1])
+        differs[row - 1] = _differs(revision, (inside, of_line), lo[[0, row]], hi[[0, row]])
+        for origin, reading in revision.readings:
+            is_edited[np.searchsorted(origin.first[lo[0]], reading.edits[0::4], "right") - 1] = True
+    return _Stretches(lo, hi, differs, is_edited | differs.any(axis=0))
+
+
+def _differs(
+    revision: _Revision,
+    inside: tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]],
+    lo: Ints,
+    hi: Ints,
+) -> Mask:
+    """Return the stretches in which a revision has other lines.
+
+    - ``inside``: the lines of the origin inside of stretches, and the stretch of each.
+    - ``lo``, ``hi``: of the origin and of the revision.
+    """
+    differs: Mask = (hi[0] - lo[0]) != (hi[1] - lo[1])
+    lines, of_line = inside
+    alike = ~differs[of_line]
+    lines, of_line = lines[alike], of_line[alike]
+    theirs = lo[1][of_line] + lines - lo[0][of_line]
+    differs[of_line[revision.ids[0][lines] != revision.ids[1][theirs]]] = True
+    return differs
+
+
+def _hunks(
+    texts: Sequence[_Lines], sides: Sequence[AlignedRevision], changed: _Stretches, trim_end: bool
+) -> Iterator[Hunk]:
+    """Yield the stretches that are changed as hunks; the first text is the origin."""
+    indices = [side.index for side in sides]
+    at = changed.is_changed
+    bounds = zip(changed.lo[:, at].T.tolist(), changed.hi[:, at].T.tolist(), strict=True)
+    differing, kept = changed.differs[:, at].T, ~changed.differs[:, at].T
+    for (lo, hi), differs, keeps in zip(bounds, differing.tolist(), kept.tolist(), strict=True):
+        head, tail = _shared(texts, lo, hi, trim_end)
+        if head or tail:
+            lo, hi = [line + head for line in lo], [line - tail for line in hi]
+        spans = tuple(zip(lo, hi, strict=True))
+        text = texts[0].text.between(*spans[0])
+        members: dict[str, list[int]] = {}
+        if unchanged := list(compress(indices, keeps)):
+            members[text] = unchanged
+        for row in compress(range(len(sides)), differs):
+            variant_text = texts[row + 1].text.between(*spans[row + 1])
+            members.setdefault(variant_text, []).append(indices[row])
+        variants = [
+            Variant(tuple(revisions), variant_text) for variant_text, revisions in members.items()
+        ]
+        variants.sort(key=lambda variant: (-len(variant.members), variant.members))
+        yield Hunk(*spans[0], text, tuple(variants), spans[1:])
+
+
+def _shared(
+    texts: Sequence[_Lines], lo: Sequence[int], hi: Sequence[int], trim_end: bool
+) -> tuple[int, int]:
+    """Return how many blank lines all texts have at the start of a hunk, and at its end.
+
+    Alignments of raw lines, which read blank lines, match those at the start first: the ones at the
+    end are left out only where nothing is read by raw lines.
+    """
+    if lo[0] == hi[0]:
+        return 0, 0
+    # Most hunks begin and end with text: one look at the origin is enough.
+    hollow = texts[0].hollow
+    trim_end = trim_end and hollow[hi[0] - 1] == 1
+    if not (hollow[lo[0]] or trim_end):
+        return 0, 0
+    most = min(map(sub, hi, lo))
+    head = _common(texts, lo, 1, most)
+    tail = _common(texts, [stop - 1 for stop in hi], -1, most - head) if trim_end else 0
+    return head, tail
+
+
+def _common(texts: Sequence[_Lines], lines: Sequence[int], step: int, most: int) -> int:
+    """Return how many lines without tokens all texts share, from these lines on."""
+    for count in range(most):
+        name = texts[0].names[lines[0] + step * count]
+        for text, line in zip(texts, lines, strict=True):
+            place = line + step * count
+            if not text.hollow[place] or text.names[place] != name:
+                return count
+    return most
+
+
+def _starts(origin: _Reading, first_lines: Ints) -> list[int]:
+    """Return the first token of each hunk, as regions count tokens."""
+    units: list[int] = origin.first[first_lines].tolist()
+    return units if origin.starts is None else [origin.starts[unit] for unit in units]

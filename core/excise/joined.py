@@ -24,8 +24,6 @@ from excise.signature import Options
 from excise.text import TokenList
 from excise.tokens import Lines, Vocabulary
 
-__all__ = ["JoinedOrigin", "ReadFile", "key_of"]
-
 Span = tuple[int, int]
 
 BETWEEN = 3
@@ -45,15 +43,11 @@ def key_of(files: Mapping[str, str]) -> str:
 class ReadFile:
     """One file of the origin as some change sets have it.
 
-    Attributes
-    ----------
-    revisions
-        The texts of those that edit it and can be read, by the place of the change set.
-    unread
-        Why a grammar cannot read the text of the others. There it counts as unchanged, until all is
-        read again without that grammar.
-    note
-        Why a grammar cannot read the origin's text, or empty.
+    - ``revisions``: the texts of those that edit it and can be read, by the place of the change
+      set.
+    - ``unread``: why a grammar cannot read the text of the others. There it counts as unchanged,
+      until all is read again without that grammar.
+    - ``note``: why a grammar cannot read the origin's text, or empty.
     """
 
     path: str
@@ -66,22 +60,15 @@ class ReadFile:
 class JoinedOrigin:
     """The files of an origin as one text, whose revisions are change sets, named by keys.
 
-    Parameters
-    ----------
-    files
-        Every file that a change set touches.
-    keys
-        The name of each change set: `key_of` its texts.
-    vocabulary
-        That of all files.
-    raw
-        Given for files of raw lines: the tokenisers that saw no edit.
+    - ``files``: every file that a change set touches.
+    - ``keys``: the name of each change set: `key_of` its texts.
+    - ``vocabulary``: that of all files.
+    - ``raw``: given for files of raw lines: the tokenisers that saw no edit.
     """
 
     def __init__(
         self, files: Sequence[ReadFile], keys: Sequence[str], vocabulary: Vocabulary, raw: str = ""
     ) -> None:
-        """Lay all files end to end."""
         self.options, self.reading = Options(), Reading()
         self._files, self._keys, self._vocabulary = files, keys, vocabulary
         self.origin_lines = array("i")
@@ -119,16 +106,14 @@ class JoinedOrigin:
         self._number(origin.units.token_lines(), spans)
         base, framed = len(rows[-1].tokens), _framed(origin, frame)
         kept = array("i", chain.from_iterable(framed[lo:hi] for lo, hi in spans))
-        key, code = _digest([origin.token_key]), _digest([origin.code_key])
+        key = _digest([origin.token_key])
         for index, row in enumerate(rows):
             if (own := revisions.get(index)) is None:
                 row.tokens.extend(kept)
                 row.keys.append(key)
-                row.codes.append(code)
                 continue
             _cut(row, _framed(own, frame), own.slid, spans, base)
             row.keys.append(_digest([own.token_key]))
-            row.codes.append(_digest([own.code_key]))
             row.is_origin &= own.is_origin
             row.has_errors |= own.has_errors and not origin.has_errors
 
@@ -161,7 +146,6 @@ class _Row:
     tokens: array[int] = field(default_factory=lambda: array("i"))
     edits: array[int] = field(default_factory=lambda: array("i"))
     keys: list[bytes] = field(default_factory=list)
-    codes: list[bytes] = field(default_factory=list)
     is_origin: bool = True
     has_errors: bool = False
 
@@ -177,7 +161,6 @@ class _Row:
             has_errors=self.has_errors,
             _read=_no_stream,
             digest=_digest(self.keys),
-            code_digest=_digest(self.codes),
         )
 
 

@@ -6,8 +6,6 @@ own extensions) and the usual aliases. `excise.languages` gives these tables the
 
 from __future__ import annotations
 
-__all__ = ["FILES", "GRAMMARS", "INTERPRETERS", "UNFIT"]
-
 UNFIT = {"cobol": "its scanner never returns from a line of six characters or less"}
 """Grammars of the pack that are not used, and why: their texts get lexical tokens."""
 

@@ -10,8 +10,6 @@ from functools import cache
 from excise.errors import ContentError, OptionError
 from excise.language_tables import FILES, GRAMMARS, INTERPRETERS
 
-__all__ = ["PLAIN", "check", "names", "resolve"]
-
 PLAIN = ("text", "plaintext", "txt")
 """Names of languages that intentionally have no grammar: their texts get lexical tokens."""
 
@@ -22,27 +20,15 @@ _VERSION = re.compile(r"[-.\d]+$")
 def resolve(language: str | None, path: str | None, text: str = "") -> str | None:
     """Return the name of the grammar that tokenises a text, or None for lexical tokens.
 
-    Parameters
-    ----------
-    language : str or None
-        A grammar name, LSP language id, alias or extension. If given it decides alone: an
-        unknown language means lexical tokens, whatever the path says.
-    path : str or None
-        A path with ``/`` or ``\\``; its file name (``Makefile``) or extension decides.
-    text : str
-        The text, whose shebang decides if neither of the others names a grammar.
+    - ``language``: a grammar name, LSP language id, alias or extension. If given it decides alone:
+      an unknown language means lexical tokens, whatever the path says.
+    - ``path``: a path with ``/`` or ``\\``; its file name (``Makefile``) or extension decides.
+    - ``text``: the text, whose shebang decides if neither of the others names a grammar.
 
-    Returns
-    -------
-    str or None
-        A name from `names`. Upper and lower case are the same everywhere.
+    Returns: a name from `names`. Upper and lower case are the same everywhere.
 
-    Notes
-    -----
     Definition, section 1 ("Languages are named by ...").
 
-    Examples
-    --------
     >>> resolve("ts", None), resolve(None, "src/Makefile"), resolve(None, None, "#!/bin/sh")
     ('typescript', 'make', 'bash')
     >>> resolve("no such language", "a.py")
@@ -55,12 +41,8 @@ def resolve(language: str | None, path: str | None, text: str = "") -> str | Non
 def check(language: object, path: object, *, strict: bool = True) -> None:
     """Refuse names that are not text and, if `strict`, unknown languages.
 
-    Raises
-    ------
-    excise.errors.ContentError
-        If one of the two is neither a string nor None.
-    excise.errors.OptionError
-        On an unknown language. The message suggests the closest ones.
+    Raises excise.errors.ContentError if one of the two is neither a string nor None. Raises
+    excise.errors.OptionError on an unknown language. The message suggests the closest ones.
     """
     for name, value in (("language", language), ("path", path)):
         if not isinstance(value, str | None):
@@ -125,16 +107,12 @@ def _by_path(path: str) -> str | None:
     tables = _tables()
     name = path.replace("\\", "/").rpartition("/")[2].lower()
     stem, _, extension = name.rpartition(".")
+    first_part = name[:1] + name[1:].partition(".")[0]  # a dot may begin the name
     return (
         tables.files.get(name)
         or (tables.extensions.get(extension) if stem else None)
-        or tables.files.get(f"{_first_part(name)}.*")
+        or tables.files.get(f"{first_part}.*")
     )
-
-
-def _first_part(name: str) -> str:
-    """Return what comes before the first dot, but for one that begins the name."""
-    return name[:1] + name[1:].partition(".")[0]
 
 
 def _by_shebang(text: str) -> str | None:

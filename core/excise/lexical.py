@@ -6,8 +6,6 @@ import re
 
 from excise.text import TokenList
 
-__all__ = ["WORD", "count_words", "only_words", "tokenise", "words"]
-
 # A word, or any other character that is not white space (`excise.text.WHITE`) on its own.
 WORD = r"[0-9A-Za-z_\x80-\U0010ffff]+"
 _TOKEN = re.compile(rf"{WORD}|[^ \t\n\v\f\r]")
@@ -20,22 +18,12 @@ def tokenise(text: str) -> TokenList:
     ``[0-9A-Za-z_]`` and all non-ASCII characters form words; every other character that is not
     white space stands alone. A word never spans lines, because a line end is white space.
 
-    Parameters
-    ----------
-    text : str
-        A text as `excise.text.normalise` returns it.
+    - ``text``: a text as `excise.text.normalise` returns it.
 
-    Returns
-    -------
-    TokenList
-        Parallel lists, one entry per token; ``has_errors`` is always False.
+    Returns: parallel lists, one entry per token; ``has_errors`` is always False.
 
-    Notes
-    -----
     Definition, section 1 ("No grammar ..."): the signature calls this tokeniser ``lexical``.
 
-    Examples
-    --------
     >>> tokenise("naïve_1 += f(x)\n").tokens
     ['naïve_1', '+', '=', 'f', '(', 'x', ')']
     """

@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields
 from itertools import combinations, product
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from excise.agreement import DIFFERENT, MOVED, NEARLY_ALL, SAME, SOME, WORDS
+from excise.agreement import MOVED, NEARLY_ALL, OVERLAPS, SOME
 from excise.excision import score_pair
 from excise.kernels._counts import Batch
 from excise.kernels._walk import CancelFlag
@@ -19,10 +19,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     Values = npt.NDArray[np.float64]
-    Codes = npt.NDArray[np.int8]
     Mask = npt.NDArray[np.bool_]
-
-__all__ = ["Group", "Map", "Standings", "compare", "compare_one"]
 
 Map = Callable[..., Iterable[Any]]
 BLOCKS = 16
@@ -47,26 +44,19 @@ class Group(Generic[Origin]):
 class Standings:
     """The known facts about every pair of k revisions: k x k arrays, symmetric except `contained`.
 
-    Attributes
-    ----------
-    values
-        The similarity.
-    anchored, anywhere
-        The similarity if only equal edits at the same place counted, and if equal edits counted at
-        any place.
-    contained
-        [i, j]: how much of revision i's edit revision j has at the same place.
-    words
-        The index of the word in `excise.agreement.WORDS`.
-    by_lines
-        Whether raw lines were compared in the end.
+    - ``values``: the similarity.
+    - ``anchored``, ``anywhere``: the similarity if only equal edits at the same place counted, and
+      if equal edits counted at any place.
+    - ``contained``: [i, j]: how much of revision i's edit revision j has at the same place.
+    - ``overlaps``: whether they have a part in common, as `excise.agreement.overlaps` says.
+    - ``by_lines``: whether raw lines were compared in the end.
     """
 
     values: Values
     anchored: Values
     anywhere: Values
     contained: Values
-    words: Codes
+    overlaps: Mask
     by_lines: Mask
 
     def write(
@@ -94,14 +84,11 @@ def compare(
 ) -> Standings:
     """Compare every pair of a group: by the formula, then by the guards of section 5.
 
-    Parameters
-    ----------
-    map
-        Runs the row blocks, which release the GIL.
-    raw
-        Whether these are already raw lines, of which a pair without a defined operation scores 0.
-    of_first
-        Compare only the pairs of the first revision. The rest of the result means nothing.
+    - ``map``: runs the row blocks, which release the GIL.
+    - ``raw``: whether these are already raw lines, of which a pair without a defined operation
+      scores 0.
+    - ``of_first``: compare only the pairs of the first revision. The rest of the result means
+      nothing.
     """
     import numpy as np
 
@@ -110,13 +97,13 @@ def compare(
     undefined = standings.values < 0
     for plane in (standings.values, standings.anchored, standings.anywhere):
         plane[undefined] = 0.0
-    standings.words[:] = _words(group, standings)
+    standings.overlaps[:] = _overlaps(group, standings)
     same, undone = _guards(group.revisions)
     for plane in (standings.values, standings.anchored, standings.anywhere):
         plane[undone] = 0.0
         plane[same] = 1.0
-    standings.words[undone] = WORDS.index(DIFFERENT)
-    standings.words[same] = WORDS.index(SAME)
+    standings.overlaps[undone] = False
+    standings.overlaps[same] = True
     if group.preparation.options.place == "pooled":
         standings.values[:] = _pooled(group, map, cancel, same, undone, of_first)
         # Everything is one place, as for a single pair. Words and containment stay those of places.
@@ -130,27 +117,19 @@ def compare(
         if group.preparation.options.anchored:
             by_lines |= rearranged
         else:
-            _by_raw_lines(standings, group, rearranged, map, cancel, ("contained", "words"))
+            _by_raw_lines(standings, group, rearranged, map, cancel, ("contained", "overlaps"))
         _by_raw_lines(standings, group, by_lines, map, cancel)
         standings.by_lines[:] = by_lines
     return standings
 
 
 def compare_one(
-    group: Group[PreparedOrigin],
-    at: int,
-    before: Standings,
-    map: Map,
-    cancel: CancelFlag | None,
+    group: Group[PreparedOrigin], at: int, before: Standings, map: Map, cancel: CancelFlag | None
 ) -> Standings:
     """Compare a revision with all others of a group, which are taken as they were compared before.
 
-    Parameters
-    ----------
-    at
-        Index of the revision.
-    before
-        What `compare` found of the group with another revision in its place.
+    - ``at``: index of the revision.
+    - ``before``: what `compare` found of the group with another revision in its place.
     """
     import numpy as np
 
@@ -176,8 +155,8 @@ def _counted(
     planes = np.zeros((4, k, k))
     _run(Batch(units.tokens, units.starts, revisions, lines), planes, map, cancel, of_first)
     values, anchored, anywhere, contained = planes
-    words, by_lines = np.zeros((k, k), np.int8), np.zeros((k, k), np.bool_)
-    return Standings(values, anchored, anywhere, contained, words, by_lines)
+    overlaps, by_lines = np.zeros((k, k), np.bool_), np.zeros((k, k), np.bool_)
+    return Standings(values, anchored, anywhere, contained, overlaps, by_lines)
 
 
 def _run(batch: Batch, planes: Values, map: Map, cancel: CancelFlag | None, of_first: bool) -> None:
@@ -237,28 +216,21 @@ def _by_raw_lines(
     standings.write(rows, compare(lines, map, cancel, raw=True), wanted[np.ix_(rows, rows)], names)
 
 
-def _words(group: Group[PreparedOrigin], standings: Standings) -> Codes:
-    """Return the words of pairs that no guard decides, with fractions where floats are too near."""
+def _overlaps(group: Group[PreparedOrigin], standings: Standings) -> Mask:
+    """Return which pairs overlap, if no guard decides: by fractions where floats are too near."""
     import numpy as np
 
     contained = np.maximum(standings.contained, standings.contained.T)
     apart = standings.anywhere - standings.anchored
-    words = np.select(
-        [
-            (standings.anywhere >= float(NEARLY_ALL)) & (apart >= float(MOVED)),
-            contained >= float(NEARLY_ALL),
-            contained >= float(SOME),
-        ],
-        [1, 2, 3],
-        default=4,
-    ).astype(np.int8)
+    elsewhere = (standings.anywhere >= float(NEARLY_ALL)) & (apart >= float(MOVED))
     near = (abs(apart - float(MOVED)) < NEARLY_TIED) | (
         abs(standings.anywhere - float(NEARLY_ALL)) < NEARLY_TIED
     )
+    overlapping: Mask = elsewhere | (contained >= float(SOME))
     for i, j in zip(*np.nonzero(np.triu(near, 1)), strict=True):
         score = score_pair(group.preparation, group.revisions[i], group.revisions[j])
-        words[i, j] = words[j, i] = WORDS.index(score.word)
-    return words
+        overlapping[i, j] = overlapping[j, i] = score.text_word == OVERLAPS
+    return overlapping
 
 
 def _guards(revisions: tuple[Prepared, ...]) -> tuple[Mask, Mask]:

@@ -10,7 +10,7 @@ and that they agree can be seen where they stand together.
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -18,21 +18,22 @@ from itertools import combinations, combinations_with_replacement
 from typing import TYPE_CHECKING
 
 from excise import languages
-from excise.agreement import DIFFERENT, SAME, WORDS
+from excise.agreement import DIFFERENT, OVERLAPS
 from excise.alignment import Edits
 from excise.display import MAX_ROWS, matrix_html, short
 from excise.errors import Cancelled, ContentError, OptionError, ParserStopped, Unparsable
 from excise.excision import WHITESPACE_ONLY, Score, score_pair, syntax_notes
-from excise.facts import EditFacts, joined_facts
-from excise.hunk_finder import HunkFinder, Side
+from excise.facts import CODE, EditFacts, code_facts
 from excise.hunk_pairs import PairReading, PairsInHunks, count_pairs, count_scores
-from excise.hunks import Hunks
+from excise.hunks import AlignedRevision, HunkFinder, Hunks
 from excise.joined import JoinedOrigin, ReadFile, key_of
 from excise.kernels._walk import CancelFlag
+from excise.levels import CodeForms, Level, Programs
 from excise.pairs import Group, Map, Standings, compare, compare_one
 from excise.preparation import Preparation, Prepared, PreparedOrigin, Readings
 from excise.reading import TOO_LARGE, Content, Reading, is_large, normalised, read
 from excise.signature import Options, signature
+from excise.statements import Statement
 from excise.text import normalise
 from excise.tokens import LEXICAL
 
@@ -41,8 +42,6 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     Values = npt.NDArray[np.float64]
-
-__all__ = ["ChangeSet", "ScoreMatrix"]
 
 DEADLINE = "deadline, line granularity"
 PARSER_SLOW = "lexical tokens: the parser was too slow"
@@ -62,13 +61,20 @@ class ChangeSet:
     facts
         Changes other than text, by path: a mode, a new name, a digest of binary data. They are
         compared if neither of two change sets has a text that differs from the origin's.
+    facets
+        What a file is for, by path, where it is not code: ``tests``, ``docs``, ``scratch``. No
+        score depends on it, but levels leave these files out where two both change code.
+    digest
+        Stands for every byte of it, where texts and facts do not: two are identical only if theirs
+        are equal.
     """
 
     texts: Mapping[str, str] = field(default_factory=dict)
     facts: Mapping[str, Facts] = field(default_factory=dict)
+    facets: Mapping[str, str] = field(default_factory=dict)
+    digest: str = ""
 
     def __repr__(self) -> str:
-        """Return the paths."""
         return f"<ChangeSet {len(self.paths)} files: {short(', '.join(sorted(self.paths)), 80)}>"
 
     @property
@@ -128,6 +134,7 @@ class ScoreMatrix:
     _standings: Standings
     _read: _Read
     _task: _Task
+    _programs: Programs
 
     def __repr__(self) -> str:
         """Return how many there are of which signature."""
@@ -255,7 +262,7 @@ class ScoreMatrix:
         >>> half = ChangeSet({"a.py": "x = 2\n"})
         >>> matrix = ScoreMatrix.from_change_sets(origin, {"both": both, "half": half})
         >>> matrix.word(0, 1), matrix.contained.tolist()
-        ('contains', [[1.0, 0.5], [1.0, 1.0]])
+        ('overlaps', [[1.0, 0.5], [1.0, 1.0]])
         """
         texts = {path: normalise(text) for path, text in origin.items()}
         sets = list(change_sets.values())
@@ -319,13 +326,17 @@ class ScoreMatrix:
     def codes(self) -> tuple[str, ...]:
         """Per revision: a key that those with the same code share, within this matrix.
 
-        Their files have equal tokens, comments dropped (which takes a grammar), and equal
-        `ChangeSet.facts`.
+        Their files of code have equal normal forms (`excise.levels`) and `ChangeSet.facts`.
         """
+        return self._programs.codes
+
+    @property
+    def kinds(self) -> tuple[Mapping[str, str], ...]:
+        """Per revision: what each file that it changes is for (``code``, unless facets say it)."""
+        task = self._task
         return tuple(
-            f"{sorted(self._read.unread[at])} {self._read.row(at)[1].code_key.hex()} "
-            f"{sorted(change_set.facts.items())}"
-            for at, change_set in enumerate(self._task.change_sets)
+            {path: own.facets.get(path, CODE) for path in (*files, *own.facts)}
+            for files, own in zip(task.edited, task.change_sets, strict=True)
         )
 
     @property
@@ -359,12 +370,12 @@ class ScoreMatrix:
 
     @property
     def facts(self) -> tuple[EditFacts, ...]:
-        """Return the facts about each revision's edit, over all its files."""
+        """Return the facts about each revision's edit: over its files of code, or else over all."""
         task = self._task
         if not task.basis and self._read.files[0].preparation.reading.grammar is None:
             return (EditFacts(),) * len(self.ids)
         try:
-            return tuple(joined_facts(by_path.values()) for by_path in self.facts_by_path)
+            return tuple(map(code_facts, self.facts_by_path, self.kinds))
         except Cancelled:
             if task.cancel is None or not task.cancel.timed_out:
                 raise
@@ -372,7 +383,21 @@ class ScoreMatrix:
 
     def word(self, i: int, j: int) -> str:
         """Return what may be said of two revisions: one of `excise.agreement.WORDS`."""
-        return WORDS[self._standings.words[i, j]]
+        if (level := self.level(i, j)) is not None:
+            return level.word
+        return OVERLAPS if self._standings.overlaps[i, j] else DIFFERENT
+
+    def level(self, i: int, j: int) -> Level | None:
+        """Return in which sense two revisions are the same program, or None if no rule says so."""
+        return self._programs.level(i, j)
+
+    def beside(self, i: int, j: int) -> tuple[str, ...]:
+        """Return the facets other than code in which two revisions differ, sorted."""
+        return self._programs.beside(i, j)
+
+    def statements(self, index: int) -> Counter[tuple[str, int, Statement]]:
+        """Return the statements of code that a revision adds (1) and deletes (-1), by path."""
+        return self._programs.statements(index)
 
     def pair(self, i: int, j: int) -> Score:
         """Return the score of two revisions of one file with its regions and counts.
@@ -433,11 +458,7 @@ class ScoreMatrix:
         return self._task.hunks.find(texts[0], sides, cancel)
 
     def in_hunks(
-        self,
-        hunks: Hunks,
-        order: Sequence[int] | None = None,
-        *,
-        cancel: CancelFlag | None = None,
+        self, hunks: Hunks, order: Sequence[int] | None = None, *, cancel: CancelFlag | None = None
     ) -> PairsInHunks:
         r"""Return what every pair does in every hunk, from one look at the regions of each pair.
 
@@ -497,7 +518,7 @@ class ScoreMatrix:
         unread: Mapping[int, str],
         chosen: list[int],
         texts: list[str],
-    ) -> list[Side]:
+    ) -> list[AlignedRevision]:
         """Return the revisions as all pairs of them are read."""
         lexical = any(at in unread for at in chosen)
         by_lines = [bool(row[chosen].any()) for row in self._standings.by_lines]
@@ -513,7 +534,7 @@ class ScoreMatrix:
                     (group.preparation, group.preparation.raw().revision(own.text), True)
                     for group, (_, own, _) in zip(own_groups, readings, strict=True)
                 ]
-            sides.append(Side(at, text, tuple(readings)))
+            sides.append(AlignedRevision(at, text, tuple(readings)))
         return sides
 
 
@@ -697,14 +718,34 @@ def _matrix(task: _Task, before: ScoreMatrix | None = None, at: int = 0) -> Scor
         _standings=standings,
         _read=whole,
         _task=task,
+        _programs=_programs(task, whole),
+    )
+
+
+def _programs(task: _Task, whole: _Read) -> Programs:
+    """Return the levels of all revisions: files that no grammar reads have no normal form."""
+    files = {file.path: file for file in whole.files}
+
+    def forms(path: str) -> CodeForms:
+        origin = task.origin.get(path, "")
+        reading = files[path].preparation.reading if path in files else Reading()
+        if DEADLINE in task.notes:
+            reading = Reading()  # there is no time for forms: only equal texts are the same
+        return task.readings.forms(origin if isinstance(origin, str) else "", reading, path or None)
+
+    return Programs(
+        task.origin,
+        task.edited,
+        [change_set.facts for change_set in task.change_sets],
+        [change_set.facets for change_set in task.change_sets],
+        [change_set.digest for change_set in task.change_sets],
+        forms,
+        task.cancel,
     )
 
 
 def _take(
-    standings: Standings,
-    members: list[int],
-    source: Standings,
-    pairs: Iterable[tuple[int, int]],
+    standings: Standings, members: list[int], source: Standings, pairs: Iterable[tuple[int, int]]
 ) -> None:
     """Take some pairs of members from another comparison of them."""
     import numpy as np
@@ -780,8 +821,7 @@ def _write_apart(
     if equal is not None:
         for plane in (standings.values, standings.anchored, standings.anywhere):
             plane[i, j] = plane[j, i] = float(equal)
-        word = WORDS.index(SAME if equal else DIFFERENT)
-        standings.words[i, j] = standings.words[j, i] = word
+        standings.overlaps[i, j] = standings.overlaps[j, i] = equal
 
 
 def _is_white(read: _Read, own: Prepared, index: int) -> bool:

@@ -14,30 +14,17 @@ from typing import Protocol
 
 from excise import languages
 from excise.alignment import PairwiseAlignment, Units, align_units, slide_edits, units_of
+from excise.bindings import Bindings, HunkNames, fresh_names
 from excise.errors import Unparsable
 from excise.facts import EditFacts, FactsReader
 from excise.kernels._lexer import Lexer
 from excise.kernels._walk import CancelFlag
+from excise.levels import CodeForms
+from excise.python_facts import Module
 from excise.reading import Content, ParsedTexts, Reading, normalised, read, token_stream
 from excise.signature import Options
 from excise.text import TokenList, line_key, strip_blank
-from excise.tokens import (
-    Lines,
-    lexical_lines,
-    lexical_part,
-    lines_of,
-    raw_lines_of,
-    tokeniser,
-)
-
-__all__ = [
-    "Preparation",
-    "Prepared",
-    "PreparedOrigin",
-    "Readings",
-    "align",
-    "prepare",
-]
+from excise.tokens import Lines, lexical_lines, lexical_part, lines_of, raw_lines_of, tokeniser
 
 _MOST_NAMES = 500_000
 
@@ -46,9 +33,8 @@ _MOST_NAMES = 500_000
 class Prepared:
     """One text, read, and aligned with its origin (an origin has no edits with itself).
 
-    ``edits`` are the canonical ones, ``slid`` the same after their line slides. ``digest`` and
-    ``code_digest`` name the token streams of a change set, with comments and without, whose units
-    are only what somebody edits; else they are empty.
+    ``edits`` are the canonical ones, ``slid`` the same after their line slides. ``digest`` names
+    the token streams of a change set, whose units are only what somebody edits; else it is empty.
     """
 
     text: Content
@@ -60,17 +46,11 @@ class Prepared:
     has_errors: bool
     _read: Callable[[Content], TokenList]
     digest: bytes = b""
-    code_digest: bytes = b""
 
     @property
     def token_key(self) -> bytes:
         """A short key that is equal iff the token streams are."""
         return self.digest or blake2b(self.lines.tokens).digest()
-
-    @cached_property
-    def code_key(self) -> bytes:
-        """A short key that is equal iff the token streams are, comments dropped."""
-        return self.code_digest or blake2b(self.lines.code()).digest()
 
     def equals(self, other: Prepared) -> bool:
         """Whether the guards call the two equal: by token streams, or at ``line`` by line keys."""
@@ -124,24 +104,15 @@ class PreparedOrigin(Protocol):
 class Preparation:
     """An origin, and the revisions aligned with it under one vocabulary.
 
-    Parameters
-    ----------
-    origin
-        Normalised text, or a ready-made sequence.
-    options
-        Granularity and comments decide what is prepared.
-    reading
-        From `read`.
-    raw
-        Take whole lines, white space included, as tokens (guard 2); the name of the tokeniser that
-        found nothing but white space changed.
-    texts
-        Those of other origins, where texts may be parsed, or tokens of several files are compared.
+    - ``origin``: normalised text, or a ready-made sequence.
+    - ``options``: granularity and comments decide what is prepared.
+    - ``reading``: from `read`.
+    - ``raw``: take whole lines, white space included, as tokens (guard 2); the name of the
+      tokeniser that found nothing but white space changed.
+    - ``texts``: those of other origins, where texts may be parsed, or tokens of several files are
+      compared.
 
-    Attributes
-    ----------
-    tokeniser
-        Name of the tokeniser that ran, as the signature has it.
+    - ``tokeniser``: name of the tokeniser that ran, as the signature has it.
     """
 
     def __init__(
@@ -154,7 +125,6 @@ class Preparation:
         cancel: CancelFlag | None = None,
         texts: ParsedTexts | None = None,
     ) -> None:
-        """Read the origin."""
         self.options = options
         self.reading = reading
         self._is_alone = texts is None
@@ -241,15 +211,20 @@ class Preparation:
         return strip_blank(self._texts.blanked(content, self.reading, cancel))
 
 
+_MODULES_KEPT = 500_000
+"""Characters of the origins whose trees by Python's own parser are kept: these are large."""
+
+
 class Readings:
     """What was read in a run, handed to whatever may read it again. Used by one thread."""
 
     def __init__(self) -> None:
-        """Know nothing yet."""
         self.texts = ParsedTexts()
         self._preparations: dict[tuple[Content, Options, Reading, bool], Preparation] = {}
         self._facts: dict[tuple[str, str], dict[str, EditFacts]] = {}
-        self._reader: FactsReader | None = None
+        self._readers: dict[str, FactsReader] = {}
+        self._forms: dict[tuple[str, str | None, str | None], CodeForms] = {}
+        self._bindings: dict[tuple[str, str], Bindings] = {}
 
     def preparation(
         self,
@@ -262,11 +237,8 @@ class Readings:
     ) -> Preparation:
         """Return an origin with its revisions, read now if it was not before.
 
-        Parameters
-        ----------
-        is_joined
-            Whether its tokens are compared with those of other files. (A text without a grammar is
-            read faster if they are not.)
+        - ``is_joined``: whether its tokens are compared with those of other files. (A text without
+          a grammar is read faster if they are not.)
         """
         is_joined |= reading.grammar is not None
         for joined in (is_joined, True):
@@ -285,15 +257,59 @@ class Readings:
         known = self._facts.setdefault((origin, reading.grammar or ""), {})
         for text in revisions:
             if text not in known:
-                if self._reader is None or not self._reader.reads(origin, reading):
-                    # Only that of one file at a time, as Python's trees are large.
-                    self._reader = FactsReader(origin, reading)
-                known[text] = self._reader.facts(text, self.texts, cancel)
+                known[text] = self._facts_reader(origin, reading).facts(text, self.texts, cancel)
         return tuple(known[text] for text in revisions)
+
+    def module(self, origin: str, text: str, reading: Reading) -> Module:
+        """Return a text that Python's own parser reads, the origin or a revision of it.
+
+        Raises SyntaxError or excise.errors.Unparsable, as `excise.python_facts.Module.of`.
+        """
+        return self._facts_reader(origin, reading).module(text)
+
+    def _facts_reader(self, origin: str, reading: Reading) -> FactsReader:
+        reader = self._readers.get(origin)
+        if reader is None or not reader.reads(origin, reading):
+            if sum(map(len, self._readers)) + len(origin) > _MODULES_KEPT:
+                self._readers.clear()
+            reader = self._readers[origin] = FactsReader(origin, reading)
+        return reader
+
+    def forms(self, origin: str, reading: Reading, path: str | None) -> CodeForms:
+        """Return the normal forms of the revisions of a text (`excise.levels`)."""
+        key = origin, reading.grammar, path
+        if key not in self._forms:
+            self._forms[key] = CodeForms(origin, reading.grammar, path, self.texts, reading.timeout)
+        return self._forms[key]
+
+    def fresh_names(
+        self, origin: str, revision: str, reading: Reading, spans: Sequence[tuple[int, int]]
+    ) -> list[HunkNames]:
+        """Return the fresh names of changed lines (`excise.bindings.fresh_names`).
+
+        They have none where there is no grammar, or a parser cannot read one of the texts.
+        """
+        if reading.grammar is None:
+            return [HunkNames.none()] * len(spans)
+        key = origin, reading.grammar
+        try:
+            if key not in self._bindings:
+                self._bindings[key] = Bindings.of(self.texts.tree(origin, reading), origin)
+            tree = self.texts.tree(revision, reading)
+        except Unparsable:
+            return [HunkNames.none()] * len(spans)
+        return fresh_names(self._bindings[key], tree, revision, spans)
 
     def keep(self, contents: Collection[Content]) -> None:
         """Forget all texts but these."""
         self.texts.keep(contents)
+        self._readers = {key: own for key, own in self._readers.items() if key in contents}
+        for reader in self._readers.values():
+            reader.keep(contents)
+        self._bindings = {key: own for key, own in self._bindings.items() if key[0] in contents}
+        self._forms = {key: forms for key, forms in self._forms.items() if key[0] in contents}
+        for forms in self._forms.values():
+            forms.keep(contents)
         for key in [key for key in self._preparations if key[0] not in contents]:
             del self._preparations[key]
         for preparation in self._preparations.values():

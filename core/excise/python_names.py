@@ -1,14 +1,21 @@
-"""The names that a Python syntax tree binds and reads, and which of them are private to it."""
+"""A Python text in statements, and the names that each of them binds and reads.
+
+A piece is a complete top-level statement of entire lines. Complete statements concatenate: if the
+lines of pieces occur in another text, and the parts between them can be parsed alone, the parser
+reads that text as these pieces and parts. Between them it is in no bracket, string or block, and no
+statement continues, because the next line begins one. If a part cannot be parsed alone (an
+``else``, a decorator, an open bracket), the whole text is parsed.
+"""
 
 from __future__ import annotations
 
 import ast
 import re
+from bisect import bisect_left
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-
-from excise.python_parts import Piece
-
-__all__ = ["DEFINITION", "Names", "bound_by", "target_of", "top_level"]
+from itertools import chain
+from typing import NamedTuple
 
 _WORD = re.compile(r"[^\W\d]\w*")
 DEFINITION = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
@@ -33,26 +40,18 @@ _NONE, _NAMES, _EVERY = range(3)
 class Names:
     """The names of a tree, by what is done with them.
 
-    Attributes
-    ----------
-    read, annotating
-        Variables that code reads, and those that only annotations read.
-    bound
-        Variables, parameters, imports, functions and classes.
-    attributes, stored
-        Attributes that code reads, and those that it sets.
-    words
-        Words in strings other than docstrings: `getattr` and its like read names in strings.
-    private
-        Bound names that no other module can read, in order: parameters, variables, imports,
-        attributes of ``self``, private functions. It is empty for a module without functions and
-        classes, which holds settings or re-exports, and lacks attributes of classes with bases.
-    has_star
-        Whether something imports every name of a module.
+    - ``read``, ``annotating``: variables that code reads, and those that only annotations read.
+    - ``bound``: variables, parameters, imports, functions and classes.
+    - ``attributes``, ``stored``: attributes that code reads, and those that it sets.
+    - ``words``: words in strings other than docstrings: `getattr` and its like read names in
+      strings.
+    - ``private``: bound names that no other module can read, in order: parameters, variables,
+      imports, attributes of ``self``, private functions. It is empty for a module without functions
+      and classes, which holds settings or re-exports, and lacks attributes of classes with bases.
+    - ``has_star``: whether something imports every name of a module.
     """
 
     def __init__(self) -> None:
-        """Start without any names."""
         self.read: set[str] = set()
         self.annotating: set[str] = set()
         self.bound: set[str] = set()
@@ -63,14 +62,11 @@ class Names:
         self.has_star = False
 
     @classmethod
-    def of(cls, pieces: Sequence[Piece], known: KnownNames) -> Names:
+    def of(cls, pieces: Sequence[Statement], known: KnownNames) -> Names:
         """Collect the names of a text.
 
-        Parameters
-        ----------
-        known
-            The names of statements that were read before, of any text. Those of this text are
-            added.
+        - ``known``: the names of statements that were read before, of any text. Those of this text
+          are added.
         """
         names = cls()
         body = [piece.node for piece in pieces]
@@ -224,3 +220,127 @@ def bound_by(alias: object) -> str:
 
 def _is_special(name: str) -> bool:
     return name.startswith("__") and name.endswith("__")
+
+
+class Statement(NamedTuple):
+    """A top-level statement, with its lines.
+
+    - ``node``: its tree.
+    - ``lines``: its lines, decorators included.
+    - ``first``: the number of the first of them in its tree, which counts from the text or part
+      that was parsed.
+    - ``is_apart``: whether the lines contain the entire statement, and no part of others.
+    """
+
+    node: ast.stmt
+    lines: tuple[str, ...]
+    first: int
+    is_apart: bool
+
+    def lines_of(self, node: ast.stmt) -> tuple[str, ...]:
+        """Return the lines of a statement below it, decorators included."""
+        return self.lines[_first_line(node) - self.first : _last_line(node) + 1 - self.first]
+
+
+def parse(text: str, lines: Sequence[str]) -> tuple[Statement, ...]:
+    """Parse a text, given its lines, with the errors of `ast.parse`."""
+    return tuple(_pieces(ast.parse(text).body, lines))
+
+
+def parse_beside(pieces: Sequence[Statement], lines: Sequence[str]) -> tuple[Statement, ...] | None:
+    """Parse the lines of a text, using the pieces of another text that it contains.
+
+    None if the text must be parsed whole.
+    """
+    result: list[Statement] = []
+    start = 0
+    for position, piece in chain(_standing(pieces, lines), [(len(lines), None)]):
+        if position < start:  # within the piece before it, in a string
+            continue
+        part = lines[start:position]
+        if not all(map(_is_blank, part)):
+            if any(text.rstrip().endswith("\\") or "\ufeff" in text for text in part):
+                return None
+            try:
+                result += _pieces(ast.parse("\n".join(part)).body, part)
+            except SyntaxError:
+                return None
+        if piece is not None:
+            result.append(piece)
+            start = position + len(piece.lines)
+    return tuple(result)
+
+
+class _StatementRun(NamedTuple):
+    """Consecutive pieces in a text: the last of them, and those before it."""
+
+    at: int
+    piece: Statement
+    before: _StatementRun | None
+
+
+def _standing(pieces: Sequence[Statement], lines: Sequence[str]) -> Iterable[tuple[int, Statement]]:
+    """Return most of the pieces that occur in a text in order, each with its line.
+
+    A piece whose lines occur twice is left out.
+    """
+    places: dict[str, list[int]] = defaultdict(list)
+    for number, line in enumerate(lines):
+        places[line].append(number)
+    # The longest increasing run: for each length, the run that ends first is kept.
+    ends: list[int] = []
+    runs: list[_StatementRun] = []
+    for piece in pieces:
+        size, piece_lines = len(piece.lines), piece.lines
+        numbers = places.get(piece_lines[0], ()) if piece.is_apart else ()
+        standing = [
+            number
+            for number in numbers
+            if size == 1 or tuple(lines[number : number + size]) == piece_lines
+        ]
+        if len(standing) == 1:
+            length = bisect_left(ends, standing[0])
+            run = _StatementRun(standing[0], piece, runs[length - 1] if length else None)
+            ends[length : length + 1] = [run.at]
+            runs[length : length + 1] = [run]
+    chosen: list[tuple[int, Statement]] = []
+    last = runs[-1] if runs else None
+    while last is not None:
+        chosen.append((last.at, last.piece))
+        last = last.before
+    return reversed(chosen)
+
+
+def _pieces(body: Sequence[ast.stmt], lines: Sequence[str]) -> list[Statement]:
+    starts = [_first_line(node) for node in body]
+    ends = [_last_line(node) for node in body]
+    pieces = []
+    for before, node, first, last, after in zip(
+        [0, *ends], body, starts, ends, [*starts[1:], len(lines) + 1], strict=False
+    ):
+        piece_lines = tuple(lines[first - 1 : last])
+        is_apart = (
+            before < first
+            and last < after
+            and not piece_lines[0][:1].isspace()
+            and not piece_lines[-1].rstrip().endswith("\\")
+            and all(map(_is_blank, lines[before : first - 1]))
+            and all(map(_is_blank, lines[last : after - 1]))
+        )
+        pieces.append(Statement(node, piece_lines, first, is_apart))
+    return pieces
+
+
+def _first_line(node: ast.stmt) -> int:
+    decorators: Sequence[ast.expr] = getattr(node, "decorator_list", ())
+    return min([node.lineno, *(decorator.lineno for decorator in decorators)])
+
+
+def _last_line(node: ast.stmt) -> int:
+    return node.end_lineno or node.lineno
+
+
+def _is_blank(line: str) -> bool:
+    """Whether a line has only white space and a comment."""
+    bare = line.strip()
+    return not bare or bare.startswith("#")

@@ -8,25 +8,37 @@ necessarily right. docs/ranking.md says what it is worth, which benchmarks/ranki
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import fsum
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from excise.errors import ContentError, OptionError
-from excise.facts import EditFacts
+from excise.facts import CODE, EditFacts
 
 if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
-
-__all__ = ["INTENT", "INTENTS", "Compared", "Ranked", "check_intent", "rank"]
+    from excise.pairwise import ScoreMatrix
 
 INTENTS = ("fix", "change")
 """What the revisions are for: a bug fix, which is small, or any other change."""
 
 INTENT = "change"
 """The intent if nobody says one."""
+
+SCRATCH = "scratch"
+"""What a script is for that whoever looked for a bug left behind."""
+
+MAX_SCRIPTS = 3
+"""Most scripts that are named; the others are counted."""
+
+_PHRASES = {"generated": "generated files"}
+
+_WHOLE, _BROKEN, _CODELESS, _APART, _NO_OP = range(5)
+"""The levels of wholeness. Who changes a file of code, and no code in it, is codeless; who changes
+no such file stands apart, if others do."""
+
+ALONE = "nobody else makes it"
+"""What is said of a whole edit that one revision makes, of several."""
 
 DIGITS = 12
 """Sums of similarities are rounded to so many digits: a tie is one whatever the last bit says."""
@@ -73,38 +85,16 @@ class Ranked:
     why: tuple[str, ...] = ()
 
 
-class Compared(Protocol):
-    """The input of a ranking: `excise.pairwise.ScoreMatrix` has it and names each part."""
-
-    @property
-    def ids(self) -> tuple[str, ...]: ...  # noqa: D102
-    @property
-    def values(self) -> npt.NDArray[np.float64]: ...  # noqa: D102
-    @property
-    def notes(self) -> tuple[tuple[str, ...], ...]: ...  # noqa: D102
-    @property
-    def edit_sizes(self) -> tuple[int, ...]: ...  # noqa: D102
-    @property
-    def no_ops(self) -> tuple[bool, ...]: ...  # noqa: D102
-    @property
-    def unchanged(self) -> tuple[bool, ...]: ...  # noqa: D102
-    @property
-    def syntax_errors(self) -> tuple[bool, ...]: ...  # noqa: D102
-    @property
-    def codes(self) -> tuple[str, ...]: ...  # noqa: D102
-    @property
-    def facts(self) -> tuple[EditFacts, ...]: ...  # noqa: D102
-
-
 @dataclass(frozen=True, slots=True)
 class _Standing:
     """What decides the place of a revision, most important first: `key` is compared, ascending.
 
-    ``level`` is 0 for whole edits, 1 for broken ones, 2 for those without code, 3 for no-ops.
-    ``similarity`` is the sum of the similarities to the others.
+    ``level`` is one of the levels below, and for revisions that stand apart their level among
+    themselves. ``similarity`` is the sum of the similarities to the others that count: to those
+    with code, if it has any.
     """
 
-    level: int
+    level: tuple[int, int]
     code: str
     makers: int
     similarity: float
@@ -112,12 +102,12 @@ class _Standing:
     by_size: bool
 
     @property
-    def key(self) -> tuple[float, ...]:
+    def key(self) -> tuple[object, ...]:
         nearness = () if self.by_size else (-self.similarity,)
         return (self.level, -self.makers, *nearness, self.size)
 
 
-def rank(matrix: Compared, *, intent: str = INTENT) -> tuple[Ranked, ...]:
+def rank(matrix: ScoreMatrix, *, intent: str = INTENT) -> tuple[Ranked, ...]:
     """Rank the revisions of a matrix without a reference.
 
     Whole edits stand before broken ones, these before edits without code (comments, white space,
@@ -150,64 +140,144 @@ def rank(matrix: Compared, *, intent: str = INTENT) -> tuple[Ranked, ...]:
     >>> from excise.pairwise import ScoreMatrix
     >>> matrix = ScoreMatrix.from_texts("a b", {"x": "a b", "y": "a c", "z": "a c"})
     >>> [(ranked.id, ranked.rank, ranked.why) for ranked in rank(matrix)][1:]
-    [('z', 1, ('2 of 3 make this edit',)), ('x', 3, ('changes nothing',))]
+    [('z', 1, ('2 of 2 make this edit',)), ('x', 3, ('changes nothing',))]
     """
     check_intent(intent)
     if not hasattr(matrix, "facts"):
         kind = type(matrix).__name__
         raise ContentError(f"matrix is of type {kind}; give a ScoreMatrix")
-    facts, count = matrix.facts, len(matrix.ids)
-    broken = [
-        _broken(has_errors, edit, intent)
-        for has_errors, edit in zip(matrix.syntax_errors, facts, strict=True)
-    ]
-    levels = [
-        3 if no_op else 2 if unchanged or edit.is_stub else 1 if why else 0
-        for no_op, unchanged, edit, why in zip(
-            matrix.no_ops, matrix.unchanged, facts, broken, strict=True
+    every = range(len(matrix.ids))
+    return rank_members(matrix, every, intent, facts=matrix.facts, kinds=matrix.kinds)
+
+
+def rank_members(
+    matrix: ScoreMatrix,
+    members: Sequence[int],
+    intent: str,
+    *,
+    facts: Sequence[EditFacts],
+    kinds: Sequence[Mapping[str, str]],
+) -> tuple[Ranked, ...]:
+    """Rank some revisions of a matrix by their own scores alone, as `rank` does with all.
+
+    - ``members``: their indices, ascending.
+    - ``facts``: those of all revisions of the matrix.
+    - ``kinds``: for each revision of the matrix, what each file that it changes is for, by path.
+    """
+    chosen = list(members)
+    apart = without_code({at: kinds[at] for at in chosen})
+    sizes = {at: _size(matrix.edited[at], kinds[at]) for at in chosen}
+    broken = {at: _broken(matrix.syntax_errors[at], facts[at], intent) for at in chosen}
+    own_levels = {
+        at: _NO_OP
+        if matrix.no_ops[at]
+        else _CODELESS
+        if matrix.unchanged[at] or facts[at].is_stub
+        else _BROKEN
+        if broken[at]
+        else _WHOLE
+        for at in chosen
+    }
+    # Those without code are ordered among themselves as if they were alone.
+    levels = {
+        at: (_APART, level) if at in apart else (level, 0) for at, level in own_levels.items()
+    }
+    makers = Counter((levels[at], matrix.codes[at]) for at in chosen)
+    standings = {
+        at: _Standing(
+            level=levels[at],
+            code=matrix.codes[at],
+            makers=makers[levels[at], matrix.codes[at]],
+            similarity=_similarity(
+                matrix,
+                at,
+                [
+                    voter
+                    for voter in chosen
+                    if own_levels[voter] < _CODELESS and (voter in apart) == (at in apart)
+                ],
+            ),
+            size=sizes[at],
+            by_size=intent == "fix",
         )
-    ]
-    makers = Counter(zip(levels, matrix.codes, strict=True))
-    sums = [round(fsum(row) - 1.0, DIGITS) for row in matrix.values.tolist()]
-    standings = [
-        _Standing(level, code, makers[level, code], similarity, size, intent == "fix")
-        for level, code, similarity, size in zip(
-            levels, matrix.codes, sums, matrix.edit_sizes, strict=True
-        )
-    ]
-    order = sorted(range(count), key=lambda index: standings[index].key)
-    ranks: dict[tuple[float, ...], int] = {}
-    for place, index in enumerate(order, start=1):
-        ranks.setdefault(standings[index].key, place)
+        for at in chosen
+    }
+    order = sorted(chosen, key=lambda at: standings[at].key)
+    ranks: dict[tuple[object, ...], int] = {}
+    for place, at in enumerate(order, start=1):
+        ranks.setdefault(standings[at].key, place)
+    every = list(standings.values())
     return tuple(
         Ranked(
-            id=matrix.ids[index],
-            index=index,
-            rank=ranks[standings[index].key],
-            makers=standings[index].makers,
-            mean_similarity=sums[index] / (count - 1) if count > 1 else None,
-            edit_size=matrix.edit_sizes[index],
-            no_op=matrix.no_ops[index],
-            notes=matrix.notes[index],
-            syntax_errors=matrix.syntax_errors[index],
-            stub=facts[index].is_stub,
-            broken=broken[index],
+            id=matrix.ids[at],
+            index=at,
+            rank=ranks[standings[at].key],
+            makers=standings[at].makers,
+            mean_similarity=(
+                _similarity(matrix, at, chosen) / (len(chosen) - 1) if len(chosen) > 1 else None
+            ),
+            edit_size=sizes[at],
+            no_op=matrix.no_ops[at],
+            notes=matrix.notes[at],
+            syntax_errors=matrix.syntax_errors[at],
+            stub=facts[at].is_stub or at in apart,
+            broken=broken[at],
             why=(
-                *_kind(matrix.no_ops[index], matrix.unchanged[index], facts[index], broken[index]),
-                *_why(standings[index], standings),
+                *(
+                    (apart[at],)
+                    if at in apart
+                    else _kind(matrix.no_ops[at], matrix.unchanged[at], facts[at], broken[at])
+                ),
+                *_why(standings[at], every),
             ),
         )
-        for index in order
+        for at in order
     )
+
+
+def _similarity(matrix: ScoreMatrix, own: int, members: Sequence[int]) -> float:
+    """Return the sum of the similarities to these revisions, itself not counted."""
+    sum_of_all = fsum(matrix.values[own][list(members)].tolist())
+    return round(sum_of_all - (own in members), DIGITS)
+
+
+def without_code(kinds: Mapping[int, Mapping[str, str]]) -> dict[int, str]:
+    """Return, in words, what revisions change that change no code, beside others that do.
+
+    If none changes code, what they change is their code, and nobody stands apart.
+
+    >>> without_code({0: {"a.py": "code"}, 1: {"try.py": "scratch"}, 2: {"b.md": "docs"}})
+    {1: 'leaves a script: try.py', 2: 'changes docs only'}
+    """
+    codeless = {at: _changed(own) for at, own in kinds.items() if CODE not in own.values()}
+    if not any(CODE in own.values() for own in kinds.values()):
+        return {}
+    return {at: words for at, words in codeless.items() if words}
+
+
+def _changed(kinds: Mapping[str, str]) -> str:
+    """Say what somebody changes who changes no code; nothing for nothing."""
+    scripts = sorted(path for path, kind in kinds.items() if kind == SCRATCH)
+    others = sorted({_PHRASES.get(kind, kind) for kind in kinds.values() if kind != SCRATCH})
+    phrases = [f"changes {' and '.join(others)} only"] if others else []
+    if scripts:
+        leaves = "leaves a script" if len(scripts) == 1 else "leaves scripts"
+        named = ", ".join(p if p.isprintable() else ascii(p) for p in scripts[:MAX_SCRIPTS])
+        more = len(scripts) - MAX_SCRIPTS
+        phrases.append(f"{leaves}: {named}{f' and {more:,} more' if more > 0 else ''}")
+    return ", and ".join(phrases)
+
+
+def _size(sizes: Mapping[str, int], kinds: Mapping[str, str]) -> int:
+    """Return the size of the edits of code, or of everything if there is no code."""
+    of_code = [size for path, size in sizes.items() if kinds.get(path, CODE) == CODE]
+    return sum(of_code or sizes.values())
 
 
 def check_intent(intent: str) -> None:
     """Refuse an intent that nobody defined.
 
-    Raises
-    ------
-    excise.errors.OptionError
-        Names the two that are.
+    Raises excise.errors.OptionError names the two that are.
     """
     if intent not in INTENTS:
         raise OptionError(f"intent must be {' or '.join(INTENTS)}, not {intent!r}")
@@ -235,14 +305,15 @@ def _kind(no_op: bool, unchanged: bool, facts: EditFacts, broken: Sequence[str])
 
 def _why(own: _Standing, standings: Sequence[_Standing]) -> tuple[str, ...]:
     """Return who else makes the edit, and what puts it first among those made equally often."""
-    if len(standings) < 2 or own.level > 1:
+    voters = [standing for standing in standings if standing.level < (_CODELESS, 0)]
+    if len(standings) < 2 or own.level >= (_CODELESS, 0):
         return ()
-    makes = "nobody else makes it"
+    makes = ALONE
     if own.makers > 1:
-        makes = f"{own.makers:,} of {len(standings):,} make this edit"
+        makes = f"{own.makers:,} of {len(voters):,} make this edit"
     peers = [
         peer
-        for peer in standings
+        for peer in voters
         if (peer.level, peer.makers) == (own.level, own.makers) and peer.code != own.code
     ]
     if all(peer.key <= own.key for peer in peers) or any(peer.key < own.key for peer in peers):

@@ -12,28 +12,7 @@ from excise.kernels._walk import CancelFlag
 from excise.reparse import Parsed, parsed, reparse
 from excise.signature import Options
 from excise.text import TokenList, normalise, strip_blank
-from excise.tokens import (
-    Lines,
-    Tokens,
-    Vocabulary,
-    given,
-    lines_of,
-    raw_stream,
-    stream,
-)
-
-__all__ = [
-    "LEXICAL_ABOVE",
-    "PARSER_SECONDS",
-    "TOO_LARGE",
-    "Content",
-    "ParsedTexts",
-    "Reading",
-    "is_large",
-    "normalised",
-    "read",
-    "token_stream",
-]
+from excise.tokens import Lines, Tokens, Vocabulary, given, line_keys, lines_of, raw_stream, stream
 
 Content = str | Tokens | Sequence[Hashable]
 """A text, or a ready-made sequence of tokens."""
@@ -47,6 +26,9 @@ PARSER_SECONDS = 10.0
 REPARSE_FROM = 4_000
 """Characters of an origin from which its tree is worth keeping for its revisions."""
 
+TREES_KEPT = 20_000_000
+"""Characters of all texts whose trees are kept for whoever looks at them after the tokens."""
+
 TOO_LARGE = f"lexical tokens: over {LEXICAL_ABOVE:,} bytes"
 COMMENTS_KEPT = "comments kept: no grammar to find them"
 
@@ -55,12 +37,14 @@ COMMENTS_KEPT = "comments kept: no grammar to find them"
 class Reading:
     """How texts of one origin are read: by which grammar, and what to say about it.
 
-    ``timeout`` is the CPU time in seconds that the parser may take for one text.
+    ``timeout`` is the CPU time in seconds that the parser may take for one text, ``path`` that of
+    the file, as far as it is known: in some files the order of imports counts.
     """
 
     grammar: str | None = None
     notes: tuple[str, ...] = ()
     timeout: float | None = None
+    path: str | None = None
 
     @classmethod
     def lexical(cls, options: Options, *notes: str) -> Reading:
@@ -89,7 +73,7 @@ def read(
         return Reading.lexical(options, f"lexical tokens: {reason}")
     if any(is_large(text) for text in texts):
         return Reading.lexical(options, TOO_LARGE)
-    return Reading(grammar, timeout=timeout)
+    return Reading(grammar, timeout=timeout, path=path)
 
 
 def is_large(text: Content) -> bool:
@@ -102,10 +86,7 @@ def is_large(text: Content) -> bool:
 def normalised(content: Content, name: str = "text") -> Content:
     """Normalise a text, or return a ready-made sequence unchanged.
 
-    Raises
-    ------
-    excise.errors.ContentError
-        On anything else; the message calls it by `name`.
+    Raises excise.errors.ContentError on anything else; the message calls it by `name`.
     """
     if isinstance(content, str):
         return normalise(content)
@@ -141,7 +122,7 @@ def token_stream(
     return raw_stream(content) if raw else stream(content, grammar, cancel, timeout)
 
 
-class _Read(NamedTuple):
+class _ParsedLines(NamedTuple):
     """What a parser found in a text."""
 
     lines: Lines
@@ -155,10 +136,11 @@ class ParsedTexts:
     """
 
     def __init__(self) -> None:
-        """Know nothing yet."""
         self.vocabulary = Vocabulary()
-        self._read: dict[tuple[str, str], _Read] = {}
+        self._read: dict[tuple[str, str], _ParsedLines] = {}
         self._trees: dict[tuple[str, str], Parsed] = {}
+        self._kept_trees: dict[tuple[str, str], Any] = {}
+        self._room = TREES_KEPT
         self._blanked: dict[tuple[str, str], str] = {}
         self._refused: dict[tuple[str, Reading], str] = {}
 
@@ -171,16 +153,11 @@ class ParsedTexts:
     ) -> tuple[Lines, bool]:
         """Return the tokens of a text by a grammar, and whether its syntax is broken.
 
-        Parameters
-        ----------
-        origin
-            A text that was read before: what its tree tells is not parsed again. None: this is an
-            origin itself, and keeps its tree if it is long.
+        - ``origin``: a text that was read before: what its tree tells is not parsed again. None:
+          this is an origin itself, and keeps its tree if it is long.
 
-        Raises
-        ------
-        excise.errors.ParserStopped, excise.errors.Unparsable
-            As from `excise.syntax.parse`; a parser is not asked twice.
+        Raises excise.errors.ParserStopped, excise.errors.Unparsable as from `excise.syntax.parse`;
+        a parser is not asked twice.
         """
         key = text, reading.grammar or ""
         if (found := self._read.get(key)) is not None:
@@ -197,18 +174,43 @@ class ParsedTexts:
 
     def _parsed(
         self, text: str, reading: Reading, origin: str | None, cancel: CancelFlag | None
-    ) -> _Read:
+    ) -> _ParsedLines:
         grammar, timeout = reading.grammar or "", reading.timeout
         if origin is None and len(text) >= REPARSE_FROM:
             own = parsed(text, grammar, self.vocabulary, cancel, timeout)
             self._trees[text, grammar] = own
-            return _Read(own.lines, own.has_errors)
+            self._keep_tree(text, grammar, own.tree)
+            return _ParsedLines(own.lines, own.has_errors)
         if origin is not None and (tree := self._trees.get((origin, grammar))) is not None:
             read = reparse(tree, text, self.vocabulary, cancel, timeout)
             if read is not None:
-                return _Read(*read)
-        tokens = stream(text, grammar, cancel, timeout)
-        return _Read(lines_of(tokens, self.vocabulary), tokens.has_errors)
+                self._keep_tree(text, grammar, read.tree)
+                return _ParsedLines(read.lines, read.has_errors)
+        parse = syntax.parse(text, grammar, None, cancel, timeout)
+        tokens = syntax.tokens_of(text, parse, grammar)
+        tokens.keys = line_keys(text)
+        self._keep_tree(text, grammar, parse)
+        return _ParsedLines(lines_of(tokens, self.vocabulary), tokens.has_errors)
+
+    def _keep_tree(self, text: str, grammar: str, tree: object) -> None:
+        if len(text) <= self._room:
+            self._room -= len(text)
+            self._kept_trees[text, grammar] = tree
+
+    def tree(self, text: str, reading: Reading, cancel: CancelFlag | None = None) -> Any:  # noqa: ANN401 - only `syntax` and its like import the type
+        """Return the tree of a text, whose syntax may be broken, parsed now if it was not kept.
+
+        Raises excise.errors.ParserStopped, excise.errors.Unparsable as from `excise.syntax.parse`;
+        a parser is not asked twice.
+        """
+        if (refused := self._refused.get((text, reading))) is not None:
+            raise Unparsable(refused)
+        grammar = reading.grammar or ""
+        known = self._kept_trees.get((text, grammar))
+        if known is None:
+            known = syntax.parse(text, grammar, None, cancel, reading.timeout)
+            self._keep_tree(text, grammar, known)
+        return known
 
     def blanked(self, text: str, reading: Reading, cancel: CancelFlag | None = None) -> str:
         """Return a text without its comments, line by line, or itself without a grammar."""
@@ -225,7 +227,10 @@ class ParsedTexts:
         kept = set(texts)
         for text, grammar in [key for key in self._blanked if key[0] in kept]:
             kept.add(strip_blank(self._blanked[text, grammar]))
-        tables: list[dict[Any, Any]] = [self._read, self._trees, self._blanked, self._refused]
+        tables: list[dict[Any, Any]] = [
+            *(self._read, self._trees, self._kept_trees, self._blanked, self._refused)
+        ]
         for known in tables:
             for key in [key for key in known if key[0] not in kept]:
                 del known[key]
+        self._room = TREES_KEPT - sum(len(text) for text, _ in self._kept_trees)

@@ -1,29 +1,125 @@
-"""Divergent regions for people: their tokens, their places in the text, and the edits there."""
+"""Divergent regions: their counts, the places that they share, and how they read for people.
+
+The counts of kept, added and deleted n-grams are the sufficient statistics of a score (definition,
+section 4). The regions at one place of the origin are counted together (section 4a). Equal
+additions or deletions at different places count a quarter: `matches_elsewhere` says where they
+are, so that the parts of a score add up.
+"""
 
 from __future__ import annotations
 
 from array import array
 from bisect import bisect_right
+from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import NamedTuple
 
 from excise.alignment import Region
 from excise.display import short
-from excise.edits import EditCounts, count_edits, n_grams
+from excise.kernels._counts import count as count_flat
 from excise.preparation import Prepared
+from excise.signature import MAX_ORDER
 
-__all__ = [
-    "DivergentRegion",
-    "Outline",
-    "Segment",
-    "bounds_of",
-    "count",
-    "divergent_regions",
-    "outlines",
-]
-
+Gram = tuple[int, ...]
+Grams = Counter[Gram]
 Sides = tuple[Prepared, Prepared, Prepared]
+SideTokens = tuple["array[int]", "array[int]", "array[int]"]
+
+
+class Count(NamedTuple):
+    """N-grams of one operation and order.
+
+    - ``here``: the number in common at the same place of the origin.
+    - ``a``, ``b``: the numbers of A (the reference) and of B.
+    - ``anywhere``: the number in common at any places, never less than `here`. Both are equal for
+      kept n-grams, and if all regions are pooled as one place.
+    """
+
+    here: int
+    a: int
+    b: int
+    anywhere: int
+
+    @property
+    def defined(self) -> bool:
+        """Whether a side has any. An order that is empty on both sides is dropped."""
+        return self.a > 0 or self.b > 0
+
+    def common(self, weights: tuple[int, int]) -> Fraction:
+        """Return the weighted number in common, by weights for here and anywhere, of their sum."""
+        here, anywhere = weights
+        return Fraction(here * self.here + anywhere * self.anywhere, here + anywhere)
+
+
+@dataclass(frozen=True, slots=True)
+class EditCounts:
+    """For each operation the counts of the orders 1 to 4."""
+
+    keep: tuple[Count, ...]
+    add: tuple[Count, ...]
+    delete: tuple[Count, ...]
+
+    @classmethod
+    def from_flat(cls, flat: Sequence[int]) -> EditCounts:
+        """Build from the kernel's 48 ints: operation, order, field of `Count`."""
+        cells = [Count(*flat[start : start + 4]) for start in range(0, len(flat), 4)]
+        return cls(
+            tuple(cells[:MAX_ORDER]),
+            tuple(cells[MAX_ORDER : 2 * MAX_ORDER]),
+            tuple(cells[2 * MAX_ORDER :]),
+        )
+
+    def flat(self) -> tuple[int, ...]:
+        """Return the 48 ints again."""
+        return tuple(n for cells in (self.keep, self.add, self.delete) for c in cells for n in c)
+
+    def swapped(self) -> EditCounts:
+        """Return the counts with A and B exchanged."""
+        return EditCounts(
+            *(tuple(Count(c.here, c.b, c.a, c.anywhere) for c in cells) for cells in self._all())
+        )
+
+    @property
+    def defined(self) -> bool:
+        """Whether any operation is defined."""
+        return any(count.defined for cells in self._all() for count in cells)
+
+    @property
+    def contained(self) -> tuple[Fraction, Fraction]:
+        """The share of A's additions and deletions that B makes at the same place, and the reverse.
+
+        Shares of the 1- to 4-grams in [0, 1] (definition, section 6a); 0 for a revision that adds
+        and deletes nothing.
+        """
+        changed = [*self.add, *self.delete]
+        here, by_a, by_b = (sum(count[field] for count in changed) for field in range(3))
+        return Fraction(here, by_a or 1), Fraction(here, by_b or 1)
+
+    def _all(self) -> tuple[tuple[Count, ...], ...]:
+        return self.keep, self.add, self.delete
+
+
+def count_edits(
+    regions: array[int],
+    origin: array[int],
+    a: array[int],
+    b: array[int],
+    places: array[int] | None = None,
+) -> EditCounts:
+    """Count the regions (six token places each): keep by region, add and delete by place.
+
+    - ``places``: the number of the place of every region (definition, section 4a): 0, 1, .. in the
+      order of their first regions. None: all regions are one place, as in the paper.
+    """
+    return EditCounts.from_flat(count_flat(regions, origin, a, b, places))
+
+
+def n_grams(length: int) -> int:
+    """Return how many 1- to 4-grams a segment of that many tokens holds."""
+    orders = min(length, MAX_ORDER)
+    return orders * (length + 1) - orders * (orders + 1) // 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +147,6 @@ class Segment:
     text: str | None
 
     def __repr__(self) -> str:
-        """Return the text, or how many tokens there are, and where."""
         if self.text is None:
             return f"<Segment {self.stop - self.start} tokens at {self.start}>"
         return f"<Segment {short(self.text)} at token {self.start}>"
@@ -73,7 +168,6 @@ class DivergentRegion:
     place: int
 
     def __repr__(self) -> str:
-        """Return the parts of the three texts."""
         return f"<DivergentRegion origin={self.origin} a={self.a} b={self.b} place={self.place}>"
 
 
@@ -180,3 +274,91 @@ def _segment(side: Prepared, start: int, stop: int) -> Segment:
         line = located.lines[0] if located.tokens else len(side.lines.first) - 2
         span, lines = (place, place), (line, line)
     return Segment(tokens, start, stop, span, lines, side.text[span[0] : span[1]])
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Divergent regions whose edits overlap or touch.
+
+    Attributes
+    ----------
+    regions
+        Indices of the divergent regions, ascending. Places may interleave.
+    counts
+        N-grams kept, added and deleted here; ``here`` and ``anywhere`` are equal. The counts of all
+        places add up to those of the pair.
+    """
+
+    regions: tuple[int, ...]
+    counts: EditCounts
+
+
+class Elsewhere(NamedTuple):
+    """N-grams that both add, or both delete, at two different places.
+
+    Attributes
+    ----------
+    a, b
+        Indices of the place where A does it and of the place where B does.
+    added, deleted
+        Numbers of n-grams, of orders 1 to 4. Over all pairs of places they add up to the n-grams
+        that the pair has in common anywhere, less those that it has in common here.
+    """
+
+    a: int
+    b: int
+    added: int
+    deleted: int
+
+    @property
+    def n_grams(self) -> int:
+        """The number of both kinds."""
+        return self.added + self.deleted
+
+
+def describe_places(
+    regions: Sequence[Region], numbers: Sequence[int], tokens: SideTokens
+) -> tuple[Place, ...]:
+    """Return the places of a pair, given the place of every region (0, 1, .. by first region)."""
+    members: dict[int, list[int]] = {}
+    for index, number in enumerate(numbers):
+        members.setdefault(number, []).append(index)
+    flat = ([bound for index in chosen for bound in regions[index]] for chosen in members.values())
+    counts = (count_edits(array("i", bounds), *tokens) for bounds in flat)
+    return tuple(map(Place, map(tuple, members.values()), counts))
+
+
+def matches_elsewhere(
+    regions: Sequence[Region], places: Sequence[Place], tokens: SideTokens
+) -> tuple[Elsewhere, ...]:
+    """Return the pairs of places that add or delete the same n-grams, most n-grams first.
+
+    An n-gram at several places of both is matched in the order of the places.
+    """
+    counts: dict[tuple[int, int], list[int]] = defaultdict(lambda: [0, 0])
+    for kind, is_deleted in enumerate((False, True)):
+        only_a: dict[Gram, list[int]] = defaultdict(list)
+        only_b: dict[Gram, list[int]] = defaultdict(list)
+        for number, place in enumerate(places):
+            own = [regions[index] for index in place.regions]
+            o, a, b = (_grams(own, tokens, side) for side in range(3))
+            by_a, by_b = (o - a, o - b) if is_deleted else (a - o, b - o)
+            for gram in (by_a - by_b).elements():
+                only_a[gram].append(number)
+            for gram in (by_b - by_a).elements():
+                only_b[gram].append(number)
+        for gram in only_a.keys() & only_b.keys():
+            for pair in zip(only_a[gram], only_b[gram], strict=False):
+                counts[pair][kind] += 1
+    matches = [Elsewhere(a, b, *n_grams) for (a, b), n_grams in counts.items()]
+    return tuple(sorted(matches, key=lambda match: (-match.n_grams, match)))
+
+
+def _grams(regions: Sequence[Region], tokens: SideTokens, side: int) -> Grams:
+    segments = (tokens[side][region[2 * side] : region[2 * side + 1]] for region in regions)
+    return Counter(
+        tuple(segment[start : start + order])
+        for segment in segments
+        for order in range(1, MAX_ORDER + 1)
+        for start in range(len(segment) - order + 1)
+    )

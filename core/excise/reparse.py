@@ -3,49 +3,69 @@
 A tree-sitter tree is edited and parsed again; then every line outside the edited lines and outside
 the tree's changed ranges has the origin's tokens. A block's INDENT and DEDENT stand on its
 neighbours' lines, so each changed stretch is widened by one line with text on both sides. The
-result equals ``lines_of(stream(text, grammar))``, which is the definition; tests hold that. Where
-syntax is broken, trees parsed from scratch are compared instead (`excise.twins`).
+result equals ``lines_of(stream(text, grammar))``, which is the definition; tests hold that.
+
+What error recovery makes of a text depends on the way the parser came, so that a tree which was
+edited and parsed again proves nothing where the syntax is broken. Two parses from scratch can be
+compared: a node without errors inside, over the same text, that one action of the parser made in
+the same state, is the same node. Where the parser had several ways before it, it notes no state:
+such nodes are written down and compared.
 """
 
 from __future__ import annotations
 
 from array import array
 from bisect import bisect_right
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import repeat
 from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 from excise import syntax
 from excise.kernels._lcs import edits as lcs_edits
-from excise.kernels._lines import OriginLines, tree_edits
 from excise.kernels._tree import assemble
 from excise.kernels._walk import CancelFlag
-from excise.spans import BLANKS, encode
-from excise.text import line_key
+from excise.syntax import NodeTypes, encode, line_starts, split_lines
+from excise.text import WHITE, line_key
 from excise.tokens import Lines, Vocabulary, line_keys
-from excise.twins import Kept
 
 if TYPE_CHECKING:
-    from tree_sitter import Tree
-
-__all__ = ["Parsed", "Reparsed", "parsed", "reparse"]
+    from tree_sitter import Node, Tree
 
 Stretch = tuple[int, int]
 """Lines of the revision: the first, and one past the last."""
+
+_BLANKS = WHITE.encode()
+# White space, and what is not the first byte of a character.
+_SKIPPED = _BLANKS + bytes(range(0x80, 0xC0))
+_NO_STATE = 65_535
+_SMALL = 500
+"""Nodes below one that can be written down for less than looking for twins among them costs."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Side:
     """One text by lines: its bytes, where each line starts, and a name of each line's exact text.
 
-    The last start lies one past the end, as if the last line ended too. Names of lines that the
-    origin lacks are all one.
+    The last start lies one past the end, as if the last line ended too. A last line equals only
+    another last line. Names are for alignment only: lines that the origin lacks share one, as they
+    match none.
     """
 
     data: bytes
     starts: array[int]
     names: array[int]
+
+    @classmethod
+    def of(cls, data: bytes, known: dict[bytes, int], *, is_origin: bool = False) -> _Side:
+        """Split a text; the lines of an origin become known, with their names."""
+        lines = split_lines(data)
+        starts = line_starts(lines)
+        lines[-1] += b"\n"
+        for line in lines if is_origin else ():
+            known.setdefault(line, len(known))
+        return cls(data, starts, array("i", map(known.get, lines, repeat(len(known)))))
 
     def point(self, byte: int) -> tuple[int, int]:
         """Return row and column of a byte."""
@@ -66,7 +86,8 @@ class Parsed:
     tree: Tree
     lines: Lines
     side: _Side
-    named: OriginLines
+    names: dict[bytes, int]
+    """Of its lines."""
 
     @property
     def has_errors(self) -> bool:
@@ -83,10 +104,9 @@ def parsed(
 ) -> Parsed:
     """Parse an origin, and keep its tree."""
     tree = syntax.parse(text, grammar, None, cancel, timeout)
-    data = encode(text)
-    named = OriginLines(data)
-    side = _Side(data, named.starts, named.names)
-    return Parsed(grammar, tree, _written(text, side, tree, grammar, vocabulary), side, named)
+    names: dict[bytes, int] = {}
+    side = _Side.of(encode(text), names, is_origin=True)
+    return Parsed(grammar, tree, _written(text, side, tree, grammar, vocabulary), side, names)
 
 
 def _written(text: str, side: _Side, tree: Tree, grammar: str, vocabulary: Vocabulary) -> Lines:
@@ -115,10 +135,11 @@ def _assembled(
 
 
 class Reparsed(NamedTuple):
-    """The lines of a revision, and whether its syntax is broken."""
+    """The lines of a revision, whether its syntax is broken, and its tree."""
 
     lines: Lines
     has_errors: bool
+    tree: Tree
 
 
 def reparse(
@@ -132,8 +153,7 @@ def reparse(
 
     None where most lines changed, so that little could be inherited.
     """
-    data = encode(text)
-    side = _Side(data, *origin.named.beside(data))
+    side = _Side.of(encode(text), origin.names)
     edits = lcs_edits(origin.side.names, side.names)
     changed = list(zip(edits[2::4], edits[3::4], strict=True))
     if _most(changed, side):
@@ -141,8 +161,7 @@ def reparse(
     tree = None
     if not origin.has_errors:
         old = origin.tree.copy()
-        starts = origin.side.starts, side.starts
-        for edit in tree_edits(origin.side.data, *starts, edits):
+        for edit in _tree_edits(origin.side, side, edits):
             old.edit(*edit)
         tree = syntax.parse(text, origin.grammar, old, cancel, timeout)
     if tree is not None and not tree.root_node.has_error:
@@ -153,12 +172,44 @@ def reparse(
         stale = _not_shared(origin, tree, side, edits)
         if _most(stale, side):
             lines = _written(text, side, tree, origin.grammar, vocabulary)
-            return Reparsed(lines, tree.root_node.has_error)
+            return Reparsed(lines, tree.root_node.has_error, tree)
         changed += stale
     keys = _keys(origin.lines.keys, edits, side)
     stretches, spans = _walked(tree, side, origin.grammar, changed, keys)
     lines = _assembled(origin.lines, edits, stretches, spans, side, keys, vocabulary)
-    return Reparsed(lines, tree.root_node.has_error)
+    return Reparsed(lines, tree.root_node.has_error, tree)
+
+
+def _tree_edits(
+    old: _Side, new: _Side, edits: array[int]
+) -> Iterator[tuple[int, int, int, tuple[int, int], tuple[int, int], tuple[int, int]]]:
+    """Yield edits of lines as the arguments of ``Tree.edit``, the last edit of a text first.
+
+    An edit can be said in several ways, and how much the parser reuses depends on it. Best: from
+    the last character before it that is not white space to the start of the next line. Scanners of
+    indentation put the marks behind a block where its text ends, and the next node starts there,
+    too, as the white space before it is its own. There the parser would ask whether it can reuse
+    that node before it has passed the marks, and drop it, and the next, and so on
+    (docs/upstream.md); said like this, the node starts behind that place.
+    """
+    for at in range(len(edits) - 4, -1, -4):
+        o_lo, o_hi, a_lo, a_hi = edits[at : at + 4]
+        before = old.starts[o_lo]
+        # Edits must not overlap: text before this one is text of both only as far as the last.
+        limit = old.starts[edits[at - 3]] if at else 0
+        start = max(limit + len(old.data[limit:before].rstrip(_SKIPPED)) - 1, limit)
+        new_start = new.starts[a_lo] - (before - start)
+        old_end = min(old.starts[o_hi], len(old.data))
+        new_end = min(new.starts[a_hi], len(new.data))
+        row, column = old.point(start)
+        (first, first_column), (last, last_column) = new.point(new_start), new.point(new_end)
+        # In the tree's terms nothing before the edit has moved yet.
+        if first == last:
+            last_column += column - first_column
+        yield (
+            start, old_end, start + new_end - new_start,
+            (row, column), old.point(old_end), (row + last - first, last_column),
+        )  # fmt: skip
 
 
 def _most(stretches: Sequence[Stretch], side: _Side) -> bool:
@@ -171,16 +222,17 @@ def _not_shared(origin: Parsed, tree: Tree, side: _Side, edits: Sequence[int]) -
     for at in range(0, len(edits) + 4, 4):
         high = edits[at + 2] if at < len(edits) else len(side.names)
         if low < high:
-            kept.append(Kept(side.starts[low], side.starts[high], moved))
+            kept.append(_KeptLines(side.starts[low], side.starts[high], moved))
         if at < len(edits):
             low = edits[at + 3]
             moved = side.starts[low] - origin.side.starts[edits[at + 1]]
-    shared = syntax.twins(origin.tree, tree, side.data, kept, origin.grammar)
+    types = syntax.types_of(origin.grammar)
+    shared = twins(origin.tree.root_node, tree.root_node, side.data, kept, types)
     stale, line = [], 0
     for start, end in sorted(shared):
         first, last = side.point(start)[0], side.point(end - 1)[0]
-        first += bool(side.data[side.starts[first] : start].strip(BLANKS))
-        last += not side.data[end : side.starts[last + 1]].strip(BLANKS)
+        first += bool(side.data[side.starts[first] : start].strip(_BLANKS))
+        last += not side.data[end : side.starts[last + 1]].strip(_BLANKS)
         if first < last:
             stale.append((line, first))
             line = last
@@ -242,3 +294,113 @@ def _widened(stale: list[Stretch], keys: Sequence[object]) -> list[Stretch]:
             merged.pop()
         merged.append((low, high))
     return merged
+
+
+class _KeptLines(NamedTuple):
+    """Whole lines that both texts have: their bytes in the revision, and by how much they moved."""
+
+    start: int
+    end: int
+    moved: int
+
+
+def twins(
+    origin: Node, revision: Node, data: bytes, kept: Sequence[_KeptLines], types: NodeTypes
+) -> Iterator[tuple[int, int]]:
+    """Yield ranges of the revision's bytes, in no order, whose nodes are those of the origin.
+
+    Nothing but white space stands between the nodes of a range. All of them are code, not parts of
+    a string, and the blocks that they stand in begin and end at the same places.
+
+    - ``data``: the bytes of the revision.
+    - ``kept``: ascending.
+    """
+    pairs = [(origin, revision)] if origin.kind_id == revision.kind_id else []
+    while pairs:
+        old, new = pairs.pop()
+        theirs = old.children
+        at = 0
+        place: _KeptLines | None = None
+        found: list[_Twin] = []
+        for own, child in enumerate(new.children):
+            start, end = child.byte_range
+            if place is None or start >= place.end:
+                place = _holding(kept, start)
+            if place is None:
+                continue
+            at, partner = _beginning(theirs, at, start - place.moved, child.kind_id)
+            if partner is None:
+                continue
+            is_whole = start < end <= place.end and end - place.moved == partner.end_byte
+            if is_whole and _is_twin(partner, child):
+                found.append(_Twin(start, end, own - at, own))
+            elif _may_share(partner, child, kept, types):
+                pairs.append((partner, child))
+        yield from _runs(found, data)
+
+
+class _Twin(NamedTuple):
+    """A child that both have: its bytes, how far its place among the children moved, its place."""
+
+    start: int
+    end: int
+    moved: int
+    place: int
+
+
+def _runs(found: Sequence[_Twin], data: bytes) -> Iterator[tuple[int, int]]:
+    """Yield the ranges of children that stand side by side in both trees."""
+    first = 0
+    for last, twin in enumerate(found):
+        after = found[last + 1] if last + 1 < len(found) else None
+        if (
+            after is None
+            or (after.moved, after.place) != (twin.moved, twin.place + 1)
+            or data[twin.end : after.start].strip()
+        ):
+            yield found[first].start, twin.end
+            first = last + 1
+
+
+def _beginning(nodes: Sequence[Node], at: int, byte: int, kind: int) -> tuple[int, Node | None]:
+    """Return the first node of a type that begins at a byte, from a place on, and its place."""
+    count = len(nodes)
+    while at < count and nodes[at].start_byte < byte:
+        at += 1
+    for index in range(at, count):
+        node = nodes[index]
+        if node.start_byte != byte:
+            break
+        if node.kind_id == kind:
+            return index, node
+    return at, None
+
+
+def _holding(kept: Sequence[_KeptLines], byte: int) -> _KeptLines | None:
+    """Return the kept lines that hold a byte."""
+    at = bisect_right(kept, byte, key=itemgetter(0)) - 1
+    return kept[at] if at >= 0 and byte < kept[at].end else None
+
+
+def _is_twin(old: Node, new: Node) -> bool:
+    """Whether two nodes of one type over the same text are the same, with all below them."""
+    if not new.child_count:
+        return not old.child_count
+    state, count = new.parse_state, new.descendant_count
+    if state != old.parse_state or count != old.descendant_count:
+        return False
+    if old.has_error or new.has_error:
+        return False
+    return state != _NO_STATE or (count < _SMALL and str(new) == str(old))
+
+
+def _may_share(old: Node, new: Node, kept: Sequence[_KeptLines], types: NodeTypes) -> bool:
+    """Whether to look for twins below two nodes of one type that begin at the same place."""
+    if not new.child_count or new.start_point.row == new.end_point.row:
+        return False
+    if types.is_opaque(new.kind_id):
+        return False
+    if not types.is_block(new.kind_id):
+        return True
+    place = _holding(kept, new.end_byte - 1)
+    return place is not None and new.end_byte - place.moved == old.end_byte

@@ -25,18 +25,6 @@ from excise.kernels._walk import CancelFlag
 from excise.text import Text
 from excise.tokens import Vocabulary
 
-__all__ = [
-    "ALREADY",
-    "BOTH_INSERT",
-    "LINE_ENDS",
-    "Conflict",
-    "Replayed",
-    "ReplayedLines",
-    "replay",
-    "replay_lines",
-    "spliced",
-]
-
 BOTH_INSERT = "both insert here"
 ALREADY = "already in the origin"
 LINE_ENDS = "line ends or a byte order mark differ; compared without them"
@@ -145,15 +133,11 @@ def replay(base: str, origin: str, revision: str, *, cancel: CancelFlag | None =
 class ReplayedLines:
     """A revision replayed by its lines alone, whatever else their caller knows of each line.
 
-    Attributes
-    ----------
-    edits
-        In order: lines of the origin (from, to) and the lines of the revision in their place.
-    kept
-        Runs of lines that all three have: the first line in base, origin and revision, and how
-        many lines.
-    conflicts, notes
-        As in `Replayed`.
+    - ``edits``: in order: lines of the origin (from, to) and the lines of the revision in their
+      place.
+    - ``kept``: runs of lines that all three have: the first line in base, origin and revision, and
+      how many lines.
+    - ``conflicts``, ``notes``: as in `Replayed`.
     """
 
     edits: tuple[Edit, ...]
@@ -173,18 +157,10 @@ def replay_lines(
 
     Lines are only compared, so that bytes can be merged by what their lines say.
 
-    Parameters
-    ----------
-    base, origin, revision
-        Lines without their line ends.
+    - ``base``, ``origin``, ``revision``: lines without their line ends.
 
-    Raises
-    ------
-    excise.errors.Cancelled
-        If the flag is raised meanwhile.
+    Raises excise.errors.Cancelled if the flag is raised meanwhile.
 
-    Examples
-    --------
     >>> replayed = replay_lines(["a", "b"], ["new", "a", "b"], ["a", "B"])
     >>> replayed.edits, replayed.kept
     ((Edit(o_lo=2, o_hi=3, a_lo=1, a_hi=2),), ((0, 1, 0, 1),))
@@ -212,7 +188,7 @@ def spliced(origin: Sequence[Line], revision: Sequence[Line], edits: Iterable[Ed
     return result + list(origin[line:])
 
 
-class _Group(NamedTuple):
+class _Overlap(NamedTuple):
     """Edits that conflict, directly or through others: those of the origin, of the revision.
 
     A group of one side only has no conflict.
@@ -227,7 +203,6 @@ class _Merge:
     """One merge, line by line of the base."""
 
     def __init__(self, texts: Sequence[Sequence[str]], cancel: CancelFlag | None) -> None:
-        """Take the lines of base, origin and revision, and align them."""
         self._base, *self._sides = texts
         self._cancel = cancel
         vocabulary = Vocabulary()
@@ -269,7 +244,7 @@ class _Merge:
         """Yield the edits of the origin, and fill in the rest of the result."""
         line = in_origin = in_revision = 0
         inserted: tuple[int, tuple[int, int]] | None = None  # before which line; lines of origin
-        for group in [*_groups(*self._edits), _Group(len(self._base), len(self._base), ([], []))]:
+        for group in [*_groups(*self._edits), _Overlap(len(self._base), len(self._base), ([], []))]:
             if length := group.lo - line:
                 self.kept.append((line, in_origin, in_revision, length))
             starts = in_origin + length, in_revision + length
@@ -285,7 +260,7 @@ class _Merge:
 
     def _is_made(
         self,
-        group: _Group,
+        group: _Overlap,
         in_origin: tuple[int, int],
         in_revision: tuple[int, int],
         inserted: tuple[int, tuple[int, int]] | None,
@@ -313,31 +288,27 @@ class _Merge:
         return False
 
 
-def _groups(origin: list[Edit], revision: list[Edit]) -> Iterator[_Group]:
+def _groups(origin: list[Edit], revision: list[Edit]) -> Iterator[_Overlap]:
     """Yield the edits in the order of the base, those that conflict together.
 
     Sorted by their lines, an edit conflicts with one before it if and only if it begins before that
     one ends: an insertion at the first line of another edit comes before it, and one at its end
     begins where it ends.
     """
-    group: _Group | None = None
-    for edit, side in sorted(_sided(origin, revision), key=lambda item: (item[0][:2], item[1])):
+    group: _Overlap | None = None
+    sided = [*((edit, ORIGIN) for edit in origin), *((edit, REVISION) for edit in revision)]
+    for edit, side in sorted(sided, key=lambda item: (item[0][:2], item[1])):
         if group is None or edit.o_lo >= group.hi:
             if group is not None:
                 yield group
-            group = _Group(edit.o_lo, edit.o_hi, ([], []))
+            group = _Overlap(edit.o_lo, edit.o_hi, ([], []))
         group.edits[side].append(edit)
         group = group._replace(hi=max(group.hi, edit.o_hi))
     if group is not None:
         yield group
 
 
-def _sided(origin: list[Edit], revision: list[Edit]) -> Iterable[tuple[Edit, int]]:
-    yield from ((edit, ORIGIN) for edit in origin)
-    yield from ((edit, REVISION) for edit in revision)
-
-
-def _span(group: _Group, side: int) -> tuple[int, int]:
+def _span(group: _Overlap, side: int) -> tuple[int, int]:
     """Return the lines of a text that replace the group's lines of the base."""
     first, last = group.edits[side][0], group.edits[side][-1]
     return first.a_lo - (first.o_lo - group.lo), last.a_hi + (group.hi - last.o_hi)

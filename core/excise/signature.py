@@ -6,18 +6,6 @@ from dataclasses import dataclass
 
 from excise.errors import OptionError
 
-__all__ = [
-    "COMMENTS",
-    "DEFINITION",
-    "DELETIONS",
-    "GRANULARITIES",
-    "LCS",
-    "MAX_ORDER",
-    "PLACES",
-    "Options",
-    "signature",
-]
-
 DEFINITION = 2
 """Version of the definition that this library implements (``v:`` of the signature)."""
 
@@ -85,8 +73,6 @@ def signature(options: Options, tokeniser: str, basis: str = "") -> str:
 
     ``basis`` is set for change sets and patches, which have several files.
 
-    Examples
-    --------
     >>> signature(Options(), "python@0.13.0")
     'es|gran:nested|lcs:star|place:anchored|del:f1|n:4|comments:keep|tok:python@0.13.0|v:2'
     """

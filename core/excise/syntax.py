@@ -1,51 +1,70 @@
 r"""Tree-sitter tokens (definition, section 1), from the only, lazy importer of tree-sitter.
 
-Three steps: `parse` a text, `walk` its tree to spans of bytes, `spans.write` them as tokens. The
-walk (`nodes.py`) knows about nodes, the writer about lines, white space and text outside strings
-that no leaf covers. Over 300 lines: nothing else may import tree-sitter.
+Three steps: `parse` a text, `walk` its tree to spans of bytes, write them as tokens. Walk and
+writer are loops of ``kernels/_tree.pyx``: the walk knows what nodes are, by their types
+(`NodeTypes`), the writer about lines, white space and text outside strings that no leaf covers.
+A node is in a string when its type says so or its parent is in one, until a type says that code
+begins. Over 300 lines: nothing else may make a parser.
 """
 
 from __future__ import annotations
 
+import re
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from array import array
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from itertools import accumulate, chain
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from excise import nodes
-from excise.errors import MissingPackageError, ParserStopped, Unparsable
-from excise.hazards import hazard
+from excise.errors import MissingPackageError, OptionError, ParserStopped, Unparsable
 from excise.kernels._scanner import Guarded, Watch
+from excise.kernels._tree import walk as walk_nodes
+from excise.kernels._tree import write
 from excise.kernels._walk import CancelFlag
-from excise.nodes import NodeTypes, Ranges, Walked
-from excise.spans import DEDENT, INDENT, code_points, encode, write
 from excise.text import WHITE, TokenList, strip_blank
-from excise.twins import Kept
-from excise.twins import twins as shared
 
 if TYPE_CHECKING:
     from tree_sitter import Language, Node, Tree
 
-__all__ = [
-    "DEDENT",
-    "INDENT",
-    "drop_comments",
-    "errors_of",
-    "parse",
-    "tokenise",
-    "tokens_of",
-    "twins",
-    "version",
-    "walk",
-]
+INDENT = "\nINDENT"
+DEDENT = "\nDEDENT"
+"""Marks around a Python block; no token of a text can hold a line end, so none equals them."""
 
+Ranges = Sequence[tuple[int, int]]
+
+PLAIN, VERBATIM = range(2)
+"""How leaves are written: as text to strip, or as it stands."""
+
+# The largest number of bytes of a text: sums of two fit 32 bits.
+_MAX_LENGTH = (1 << 30) - 1
 # Bytes given to the parser at once.
 _SLICE = 16_384
 # Grammars whose scanner never returns where a comment ends with the text (`print#`).
 _ENDED = {"perl"}
 _TOO_DEEP = "it nests too deeply"
 
+# Texts that no parser receives, as each would make a scanner of a bundled grammar read out of
+# bounds. These scanners pass any code point to C's ``isdigit`` and the like, which have a table for
+# the first 256. The memory after the table differs between machines. Above U+FFFF it may not exist
+# at all, and `excise.align("1" + chr(0x100000), "x", language="markdown")` ended the process. The
+# other way to overrun, a scanner's state that is too large, is watched while the parser runs
+# (`excise.kernels._scanner`). Both lists have the known cases, and may be incomplete:
+# docs/algorithm.md.
+_ABOVE = "[\U00010000-\U0010ffff]"
+_ANY_ABOVE = re.compile(_ABOVE)
+
+# Where the scanner of a grammar may pass such a character to ``isdigit``, ``isalpha``, ..
+_BEFORE = {
+    "bash": re.compile(rf"\{{\d*(\.\.\d*)?{_ABOVE}", re.ASCII),
+    "d": _ANY_ABOVE,
+    "doxygen": _ANY_ABOVE,
+    "gn": re.compile(rf"\$\{{?{_ABOVE}"),
+    "markdown": re.compile(rf"^[\x00-\t\v-\x20>*+\-.)\d]*\d{_ABOVE}", re.ASCII | re.MULTILINE),
+    "odin": re.compile(rf"\.{_ABOVE}"),
+    "v": _ANY_ABOVE,
+}
 
 PACK = "tree-sitter-language-pack"
 MAJOR = "0"
@@ -55,10 +74,8 @@ MAJOR = "0"
 def version() -> str:
     """Return the version of the grammar pack, which is part of every signature.
 
-    Raises
-    ------
-    excise.errors.MissingPackageError
-        If it is of a major version whose tokens nobody has compared.
+    Raises excise.errors.MissingPackageError if it is of a major version whose tokens nobody has
+    compared.
     """
     from importlib.metadata import version as installed_version
 
@@ -76,34 +93,18 @@ def tokenise(
 ) -> TokenList:
     r"""Return the tokens of a normalised text by a grammar of the pack.
 
-    Parameters
-    ----------
-    text : str
-        A text as `excise.text.normalise` returns it; broken syntax, NUL characters and lone
-        surrogates are not an error.
-    grammar : str
-        A name that `excise.languages.resolve` returned.
-    cancel, timeout
-        As for `parse`.
+    - ``text``: a text as `excise.text.normalise` returns it; broken syntax, NUL characters and lone
+      surrogates are not an error.
+    - ``grammar``: a name that `excise.languages.resolve` returned.
+    - ``cancel``, ``timeout``: as for `parse`.
 
-    Returns
-    -------
-    TokenList
-        Parallel lists, one entry per token. All text but white space is in exactly one token.
+    Returns: parallel lists, one entry per token. All text but white space is in exactly one token.
 
-    Raises
-    ------
-    LookupError
-        If the pack has no grammar of that name.
-    excise.errors.ParserStopped, excise.errors.Unparsable
-        As from `parse`.
+    Raises LookupError if the pack has no grammar of that name. Raises excise.errors.ParserStopped,
+    excise.errors.Unparsable as from `parse`.
 
-    Notes
-    -----
     Definition, section 1 ("Token stream").
 
-    Examples
-    --------
     >>> tokenise("' '.join(x)\n", "python").tokens
     ["'", ' ', "'", '.', 'join', '(', 'x', ')']
     >>> tokenise("if x: y\n", "python").tokens
@@ -114,10 +115,11 @@ def tokenise(
 
 def tokens_of(text: str, tree: Tree, grammar: str) -> TokenList:
     """Return the tokens of a text that is parsed already."""
-    flat = iter(walk(tree.root_node, encode(text), grammar).spans)
-    found = write(text, list(zip(flat, flat, flat, strict=True)))
-    found.has_errors = tree.root_node.has_error
-    return found
+    data = encode(text)
+    spans = walk(tree.root_node, data, grammar).spans
+    tokens, lines, first, behind, comments = write(data, line_starts(split_lines(data)), spans)
+    starts, ends = (code_points(text, bytes_) for bytes_ in (first, behind))
+    return TokenList(tokens, lines, starts, ends, tree.root_node.has_error, comments)
 
 
 def drop_comments(
@@ -128,36 +130,20 @@ def drop_comments(
     One space stays where a comment separated two characters, and every line end stays until the
     lines left blank go. Comments that touch each other are one comment.
 
-    Parameters
-    ----------
-    text : str
-        A text as `excise.text.normalise` returns it.
-    grammar : str
-        A name that `excise.languages.resolve` returned.
-    cancel, timeout
-        As for `parse`.
+    - ``text``: a text as `excise.text.normalise` returns it.
+    - ``grammar``: a name that `excise.languages.resolve` returned.
+    - ``cancel``, ``timeout``: as for `parse`.
 
-    Returns
-    -------
-    str
-        A normalised text; it has no comments left, but need not parse as before.
+    Returns: a normalised text; it has no comments left, but need not parse as before.
 
-    Raises
-    ------
-    LookupError
-        If the pack has no grammar of that name.
-    excise.errors.ParserStopped, excise.errors.Unparsable
-        As from `parse`.
+    Raises LookupError if the pack has no grammar of that name. Raises excise.errors.ParserStopped,
+    excise.errors.Unparsable as from `parse`.
 
-    Notes
-    -----
     Definition, section 1 (``comments=drop``). No grammar of the pack has a root whose type says
     "comment" (in ``comment``, ``doxygen``, ``jsdoc`` and ``luadoc``, which describe the inside of
     a comment, the root is a ``source`` or a ``document``), so no whole file is ever dropped;
     a test holds that fast.
 
-    Examples
-    --------
     >>> drop_comments("a/* b */c; // d\n\n// e\n", "c")
     'a c;\n'
     """
@@ -171,7 +157,7 @@ def blank_comments(
     kept: list[str] = []
     at = 0
     tree = parse(text, grammar, None, cancel, timeout)
-    found = nodes.comments(tree.root_node, _grammar(grammar).types)
+    found = _comments(tree.root_node, types_of(grammar))
     starts = code_points(text, [start for start, _ in found])
     ends = code_points(text, [end for _, end in found])
     for start, end in zip(starts, ends, strict=True):
@@ -186,26 +172,14 @@ def errors_of(
 ) -> list[tuple[int, str]]:
     r"""Return where a normalised text breaks the syntax of a grammar, in the order of the text.
 
-    Parameters
-    ----------
-    text, grammar, cancel, timeout
-        As for `parse`.
+    - ``text``, ``grammar``, ``cancel``, ``timeout``: as for `parse`.
 
-    Returns
-    -------
-    list of tuple
-        The line (from 1) of each error and the first line of its text, or ``missing TYPE`` where
-        the parser had to supply a token.
+    Returns: the line (from 1) of each error and the first line of its text, or ``missing TYPE``
+    where the parser had to supply a token.
 
-    Raises
-    ------
-    LookupError
-        If the pack has no grammar of that name.
-    excise.errors.ParserStopped, excise.errors.Unparsable
-        As from `parse`.
+    Raises LookupError if the pack has no grammar of that name. Raises excise.errors.ParserStopped,
+    excise.errors.Unparsable as from `parse`.
 
-    Examples
-    --------
     >>> errors_of("int f() {\n  return 1\n}\n", "c")
     [(2, 'missing ;')]
     """
@@ -233,37 +207,19 @@ def parse(
 ) -> Tree:
     """Parse a text with a new parser, which is cheap (a microsecond) and belongs to one thread.
 
-    Parameters
-    ----------
-    text : str
-        A normalised text.
-    grammar : str
-        A name that `excise.languages.resolve` returned.
-    old : Tree, optional
-        The tree of an earlier text, edited to fit this one, to save work.
-    cancel : CancelFlag, optional
-        Looked at while the parser runs.
-    timeout : float, optional
-        Seconds of CPU time that the parser may take.
+    - ``text``: a normalised text.
+    - ``grammar``: a name that `excise.languages.resolve` returned.
+    - ``old``: the tree of an earlier text, edited to fit this one, to save work.
+    - ``cancel``: looked at while the parser runs.
+    - ``timeout``: seconds of CPU time that the parser may take.
 
-    Returns
-    -------
-    Tree
-        Its offsets are those of ``spans.encode(text)`` (and may be one past the end).
+    Returns: its offsets are those of ``encode(text)`` (and may be one past the end).
 
-    Raises
-    ------
-    LookupError
-        If the pack has no grammar of that name.
-    excise.errors.MissingPackageError
-        If the pack is of a major version whose tokens nobody has compared.
-    excise.errors.ParserStopped
-        When the flag was raised meanwhile.
-    excise.errors.Unparsable
-        Where the text is not safe for this parser, or it took too long.
+    Raises LookupError if the pack has no grammar of that name. Raises
+    excise.errors.MissingPackageError if the pack is of a major version whose tokens nobody has
+    compared. Raises excise.errors.ParserStopped when the flag was raised meanwhile. Raises
+    excise.errors.Unparsable where the text is not safe for this parser, or it took too long.
 
-    Notes
-    -----
     Raises the auditing event ``excise.parse`` with the grammar and the bytes before the parser gets
     them, and ``excise.parsed`` with the grammar when it has returned: a program that must outlive a
     parser notes what one is at, and a hook that raises `Unparsable` keeps a text from it.
@@ -323,19 +279,6 @@ def _parse(
     return tree
 
 
-def twins(
-    origin: Tree, revision: Tree, data: bytes, kept: Sequence[Kept], grammar: str
-) -> Iterator[tuple[int, int]]:
-    """Yield what two trees that were parsed apart have in common, as `excise.twins.twins` does."""
-    types = _grammar(grammar).types
-    return shared(origin.root_node, revision.root_node, data, kept, types)
-
-
-def walk(root: Node, data: bytes, grammar: str, within: Ranges | None = None) -> Walked:
-    """Find what is a token at and below a node, as `excise.nodes.walk` does."""
-    return nodes.walk(root, data, _grammar(grammar).types, within)
-
-
 @dataclass(frozen=True, slots=True)
 class _Grammar:
     """A language, and what its node types are."""
@@ -355,3 +298,173 @@ def _grammar(name: str) -> _Grammar:
     guarded = Guarded(load(name))
     language = Language(guarded.capsule)
     return _Grammar(guarded, language, NodeTypes.of(language, name))
+
+
+# What a node does to a walk. TURNS: it is in a string and its parent is not, or the reverse.
+# WHOLE: one token, whatever lies below. BLOCK: INDENT and DEDENT stand around it. COMMENT: a
+# comment, unless it stands inside a string or has tokens of its own.
+_TURNS, _WHOLE, _BLOCK, _COMMENT = 1, 2, 4, 8
+_STRING_TYPE = re.compile(
+    r"[sS]tring|STRING|char|rune|heredoc|regex|str_lit|quoted|(quote|block)_scalar|AttValue"
+)
+_CODE_TYPE = re.compile(r"array|list|concat|expression|interpolation|substitution")
+# In no grammar of the pack is there an interpolation in an atom.
+_ATOM_TYPE = re.compile(r"string\w*_(content|fragment)$")
+
+# For ``comments=drop`` a comment is what its type says, except: text of the program that is only
+# called so (SQL's COMMENT ON, an entry of a Kconfig menu), and comments called otherwise.
+_NO_COMMENTS = {
+    "kconfig": {"comment_entry"},
+    "mermaid": {"er_attribute_comment"},
+    "sql": {"comment_statement", "keyword_comment"},
+}
+_OTHER_COMMENTS = {
+    "dtd": {"Comment"},
+    "haskell": {"haddock"},
+    "sql": {"marginalia"},
+    "xml": {"Comment"},
+}
+
+
+@dataclass(frozen=True, slots=True)
+class NodeTypes:
+    """The node types of a grammar, by their numbers."""
+
+    roles: tuple[bytes, bytes]
+    """What a node does to a walk: by the kind of its parent's leaves, then by type."""
+
+    comments: frozenset[int]
+    """The types that ``comments=drop`` takes out."""
+
+    def is_opaque(self, number: int) -> bool:
+        """Whether nodes below this type are part of a string or of a single token."""
+        return bool(self._role(number) & (_TURNS | _WHOLE))
+
+    def is_block(self, number: int) -> bool:
+        """Whether INDENT and DEDENT stand around code of this type."""
+        return bool(self._role(number) & _BLOCK)
+
+    def _role(self, number: int) -> int:
+        roles = self.roles[PLAIN]
+        return roles[number] if number < len(roles) else 0  # an error has a number of its own
+
+    @classmethod
+    def of(cls, language: Language, grammar: str) -> NodeTypes:
+        """Judge every type of a grammar by its name."""
+        roles = bytearray(), bytearray()
+        dropped = set()
+        for number in range(language.node_kind_count):
+            name = language.node_kind_for_id(number) or ""
+            is_dropped = _is_dropped(name, language.node_kind_is_named(number), grammar)
+            for kind in (PLAIN, VERBATIM):
+                roles[kind].append(_role(name, kind, grammar) | (_COMMENT if is_dropped else 0))
+            if is_dropped:
+                dropped.add(number)
+        return cls((bytes(roles[PLAIN]), bytes(roles[VERBATIM])), frozenset(dropped))
+
+
+def _role(name: str, kind: int, grammar: str) -> int:
+    comment = "comment" in name
+    string = kind == VERBATIM or bool(_STRING_TYPE.search(name))
+    inner = VERBATIM if string and not comment and not _CODE_TYPE.search(name) else PLAIN
+    return (
+        (_TURNS if inner != kind else 0)
+        | (_WHOLE if comment or _ATOM_TYPE.search(name) else 0)
+        | (_BLOCK if name == "block" and grammar == "python" else 0)
+    )
+
+
+def _is_dropped(name: str, named: bool, grammar: str) -> bool:
+    if name in _OTHER_COMMENTS.get(grammar, ()):
+        return True
+    return named and "comment" in name and name not in _NO_COMMENTS.get(grammar, ())
+
+
+class Walked(NamedTuple):
+    """The result of `walk`."""
+
+    spans: array[int]
+    """Leaves, atoms, text of strings that no leaf covers, the ends of Python blocks; in order.
+
+    Flat: start and end in bytes, and what it is (`PLAIN` and so on)."""
+
+    loose: list[tuple[int, int]]
+    """Nodes, as byte ranges, with such text: which of it is a token, the whole node decides."""
+
+
+def walk(root: Node, data: bytes, grammar: str, within: Ranges | None = None) -> Walked:
+    """Find the tokens at and below a node of the parsed text `data`.
+
+    With `within` (byte ranges, ascending) only what overlaps one of them is descended into; spans
+    may then reach beyond.
+    """
+    flat = array("i", chain.from_iterable(within)) if within else None
+    return Walked(*walk_nodes(root, data, types_of(grammar).roles, flat))
+
+
+def _comments(root: Node, types: NodeTypes) -> Ranges:
+    """Return the outermost comments as byte ranges, those that touch as one."""
+    found: list[tuple[int, int]] = []
+    stack = [root]
+    while stack:
+        node = stack.pop()
+        if node.kind_id not in types.comments:
+            stack.extend(node.children[::-1])
+        elif found and node.start_byte <= found[-1][1]:
+            found[-1] = found[-1][0], node.end_byte
+        else:
+            found.append(node.byte_range)
+    return found
+
+
+def types_of(grammar: str) -> NodeTypes:
+    """Return what the node types of a grammar are."""
+    return _grammar(grammar).types
+
+
+def encode(text: str) -> bytes:
+    """Return the bytes to parse, with a lone surrogate as three bytes, as if it were valid."""
+    return text.encode("utf-8", "surrogatepass")
+
+
+def split_lines(data: bytes) -> list[bytes]:
+    """Return the lines of an encoded text without their line ends.
+
+    Raises excise.errors.OptionError on a text whose places do not fit 32 bits.
+    """
+    if len(data) > _MAX_LENGTH:
+        raise OptionError(f"a text of {len(data)} bytes is too long; the limit is {_MAX_LENGTH}")
+    return data.split(b"\n")
+
+
+def line_starts(lines: Sequence[bytes]) -> array[int]:
+    """Return the byte at which each line starts, and one past the end, as if the last one ended."""
+    return array("i", accumulate(map((1).__add__, map(len, lines)), initial=0))
+
+
+def code_points(text: str, offsets: list[int]) -> list[int]:
+    """Turn byte offsets into code points; an offset past the end becomes the end."""
+    if text.isascii():
+        return offsets
+    import numpy as np
+
+    data = np.frombuffer(encode(text), dtype=np.uint8)
+    points = np.append(np.cumsum((data & 0xC0) != 0x80) - 1, len(text))
+    found: list[int] = points[np.minimum(np.array(offsets, dtype=np.intp), len(data))].tolist()
+    return found
+
+
+def hazard(text: str, grammar: str) -> str | None:
+    r"""Return why the parser of a grammar must not get a text, or None.
+
+    - ``text``: a normalised text.
+    - ``grammar``: a name that `excise.languages.resolve` returned.
+
+    >>> hazard("1. \U0001f600\n", "markdown")
+    >>> hazard("1\U0001f600\n", "markdown")
+    'a character above U+FFFF where it asks for digits or letters'
+    """
+    before = _BEFORE.get(grammar)
+    if before is None or text.isascii() or not before.search(text):
+        return None
+    return "a character above U+FFFF where it asks for digits or letters"

@@ -17,19 +17,6 @@ from typing import Any
 from excise.display import short
 from excise.errors import BinaryTextError, UndecodableTextError
 
-__all__ = [
-    "WHITE",
-    "Revision",
-    "Text",
-    "TokenList",
-    "byte_lines",
-    "decode",
-    "line_key",
-    "normalise",
-    "raw_lines",
-    "strip_blank",
-]
-
 WHITE = " \t\n\v\f\r"
 """White space, exactly: everything else is text."""
 
@@ -54,7 +41,6 @@ class Revision:
     label: str = ""
 
     def __repr__(self) -> str:
-        """Return the id and the beginning and end of the text."""
         return f"<Revision {short(self.id)} {short(self.text)}>"
 
 
@@ -85,15 +71,9 @@ class TokenList:
 def decode(data: bytes, encoding: str | None = None) -> str:
     """Decode the bytes of a text: by ``encoding``, else by its BOM, else as UTF-8.
 
-    Raises
-    ------
-    UndecodableTextError
-        If the bytes cannot be decoded. The message names the encoding tried and the offset.
-    BinaryTextError
-        If the decoded text contains a NUL character.
+    Raises UndecodableTextError if the bytes cannot be decoded. The message names the encoding tried
+    and the offset. Raises BinaryTextError if the decoded text contains a NUL character.
 
-    Examples
-    --------
     >>> decode(b"\\xef\\xbb\\xbfa\\r\\n")
     'a\\r\\n'
     """
@@ -115,8 +95,6 @@ def decode(data: bytes, encoding: str | None = None) -> str:
 def normalise(text: str) -> str:
     r"""Drop a BOM and turn ``\r\n`` and lone ``\r`` into ``\n``.
 
-    Examples
-    --------
     >>> normalise("\ufeffa\r\nb\rc\x0cd")
     'a\nb\nc\x0cd'
     """
@@ -127,8 +105,6 @@ def normalise(text: str) -> str:
 def raw_lines(text: str) -> list[str]:
     r"""Return the lines of a normalised text with their line ends.
 
-    Examples
-    --------
     >>> raw_lines("a\n\nb")
     ['a\n', '\n', 'b']
     """
@@ -143,8 +119,6 @@ def byte_lines(data: bytes) -> list[bytes]:
     They end where those of the normalised text end, in every encoding whose bytes below 128 are
     ASCII (not UTF-16 and UTF-32). A byte order mark is part of the first line.
 
-    Examples
-    --------
     >>> byte_lines(b"a\r\nb\r\n\xe9")
     [b'a\r\n', b'b\r\n', b'\xe9']
     """
@@ -165,7 +139,6 @@ class Text:
     normalised: str
 
     def __repr__(self) -> str:
-        """Return the beginning and end of the text."""
         return f"<Text {short(self.normalised)}>"
 
     @classmethod
@@ -201,8 +174,6 @@ def line_key(line: str) -> str:
 def strip_blank(text: str) -> str:
     r"""Drop trailing white space and blank lines: the last step of ``comments=drop``.
 
-    Examples
-    --------
     >>> strip_blank("a  \n\n \nb\n")
     'a\nb\n'
     """

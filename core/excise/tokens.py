@@ -16,21 +16,6 @@ from excise.kernels._lexer import Lexer
 from excise.kernels._walk import CancelFlag
 from excise.text import TokenList, line_key, raw_lines
 
-__all__ = [
-    "Lines",
-    "Tokens",
-    "Vocabulary",
-    "given",
-    "lexical_lines",
-    "lexical_part",
-    "line_keys",
-    "lines_of",
-    "raw_lines_of",
-    "raw_stream",
-    "stream",
-    "tokeniser",
-]
-
 GIVEN = "given"
 LEXICAL = "lexical"
 BLANK = -1
@@ -82,12 +67,10 @@ class Vocabulary:
     __slots__ = ("_names", "_next")
 
     def __init__(self) -> None:
-        """Start empty."""
         self._next = count()
         self._names: defaultdict[Hashable, int] = defaultdict(self._next.__next__)
 
     def __len__(self) -> int:
-        """Return how many items have names."""
         return len(self._names)
 
     def items(self, start: int = 0) -> list[Hashable]:
@@ -168,12 +151,8 @@ def lexical_part(
 ) -> TokenList:
     """Return some tokens of the lexical stream of a text, and no keys: only their lines are read.
 
-    Parameters
-    ----------
-    line_starts
-        The code point at which each line starts.
-    start, stop
-        Two places among the tokens, the second one exclusive.
+    - ``line_starts``: the code point at which each line starts.
+    - ``start``, ``stop``: two places among the tokens, the second one exclusive.
     """
     if start == stop:
         return TokenList()
@@ -190,10 +169,7 @@ def lexical_part(
 
 
 def line_ids(
-    tokens: array[int],
-    first: array[int],
-    keys: Sequence[Hashable | None],
-    vocabulary: Vocabulary,
+    tokens: array[int], first: array[int], keys: Sequence[Hashable | None], vocabulary: Vocabulary
 ) -> array[int]:
     """Name each line by its key and its tokens."""
     data, size = tokens.tobytes(), tokens.itemsize
@@ -215,10 +191,7 @@ def first_tokens(lines: Iterable[int], count: int) -> array[int]:
 
 
 def stream(
-    text: str,
-    grammar: str | None,
-    cancel: CancelFlag | None = None,
-    timeout: float | None = None,
+    text: str, grammar: str | None, cancel: CancelFlag | None = None, timeout: float | None = None
 ) -> TokenList:
     """Tokenise a normalised text by a grammar of the pack, or lexically without one."""
     found = syntax.tokenise(text, grammar, cancel, timeout) if grammar else lexical.tokenise(text)

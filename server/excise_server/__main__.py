@@ -6,8 +6,6 @@ import argparse
 import gc
 from typing import NoReturn
 
-__all__ = ["main"]
-
 
 def main(arguments: list[str] | None = None) -> NoReturn:
     """Serve one session, and end the process with its exit code."""

@@ -6,6 +6,4 @@
 
 from __future__ import annotations
 
-__all__ = ["VERSION"]
-
 VERSION = "0.2.0"

@@ -52,6 +52,7 @@ def holds(patch, data: bytes) -> None:
     pool.add(patch), pool.add(patch)
     assert patch_id(patch) == pool.patch_id(1)
     assert pool.score(0, 1) == 1, "a patch is not itself"
+    assert pool.likeness(0, 1).word == "identical", "a patch is not identical to itself"
     assert not differences(patch, patch).differing, "a patch differs from itself"
 
 

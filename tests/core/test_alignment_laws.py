@@ -39,12 +39,6 @@ def judge(origin, revision):
         assert CORE.align(x, y) == ORACLE.align(x, y), (x, y)
 
 
-def judge_many(seed, count, draw):
-    rng = Random(seed)
-    for _ in range(scaled(count)):
-        judge(*draw(rng))
-
-
 @given(pair=PAIRS)
 @examples(300)
 def test_pairs_are_a_common_subsequence_and_a_longest(implementation, pair):
@@ -113,63 +107,46 @@ def test_texts_worked_out_by_hand(implementation, texts, language, granularity, 
     assert implementation.align(*texts, **options) == pairs
 
 
+def unrelated(rng, names):
+    """Up to 60 tokens each."""
+    longest = rng.choice((4, 12, 30, 60))
+    return triples.sequence(rng, names, longest), triples.sequence(rng, names, longest)
+
+
+def near(rng, names):
+    """Up to 60 tokens, and an edited copy."""
+    origin = triples.sequence(rng, names, 60)
+    return origin, triples.near_copy(rng, origin, names, rng.randint(0, 5))
+
+
+def long_and_near(rng, names):
+    """Up to 400 tokens, and an edited copy."""
+    origin = [rng.choice(names) for _ in range(rng.randint(150, 400))]
+    return origin, triples.near_copy(rng, origin, names, rng.randint(1, 6))
+
+
+def few_and_many(rng, names):
+    return triples.sequence(rng, names, 5), triples.sequence(rng, names, 300)
+
+
+def around_the_machine_word(rng, names):
+    """Where rows of bits fill a word, or nearly."""
+    size = rng.choice((63, 64, 65, 127, 128, 129, 193))
+    origin = [rng.choice(names) for _ in range(size)]
+    return origin, [rng.choice(names) for _ in range(rng.randint(size - 3, size + 3))]
+
+
 @pytest.mark.parametrize("symbols", ALPHABETS)
-def test_the_oracle_judges_random_pairs(symbols):
-    """7 alphabets x 1,200 pairs x 2 directions = 16,800 alignments of up to 60 tokens."""
-    names = triples.alphabet(symbols)
-
-    def draw(rng):
-        longest = rng.choice((4, 12, 30, 60))
-        return triples.sequence(rng, names, longest), triples.sequence(rng, names, longest)
-
-    judge_many(symbols, 1200, draw)
-
-
-@pytest.mark.parametrize("symbols", ALPHABETS)
-def test_the_oracle_judges_near_copies(symbols):
-    """7 alphabets x 300 pairs x 2 directions = 4,200 alignments of up to 60 tokens."""
-    names = triples.alphabet(symbols)
-
-    def draw(rng):
-        origin = triples.sequence(rng, names, 60)
-        return origin, triples.near_copy(rng, origin, names, rng.randint(0, 5))
-
-    judge_many(100 + symbols, 300, draw)
-
-
-@pytest.mark.parametrize("symbols", ALPHABETS)
-def test_the_oracle_judges_long_near_copies(symbols):
-    """7 alphabets x 10 pairs x 2 directions = 140 alignments of up to 400 tokens."""
-    names = triples.alphabet(symbols)
-
-    def draw(rng):
-        origin = [rng.choice(names) for _ in range(rng.randint(150, 400))]
-        return origin, triples.near_copy(rng, origin, names, rng.randint(1, 6))
-
-    judge_many(200 + symbols, 10, draw)
-
-
-@pytest.mark.parametrize("symbols", [2, 4, 20, 200])
-@pytest.mark.parametrize("size", [63, 64, 65, 127, 128, 129, 193])
-def test_the_oracle_judges_around_the_machine_word(symbols, size):
-    """28 x 3 pairs x 2 directions = 168 alignments where rows of bits fill a word, or nearly."""
-    names = triples.alphabet(symbols)
-
-    def draw(rng):
-        origin = [rng.choice(names) for _ in range(size)]
-        return origin, [rng.choice(names) for _ in range(rng.randint(size - 3, size + 3))]
-
-    judge_many(300 + symbols + size, 3, draw)
-
-
-def test_the_oracle_judges_very_different_sizes():
-    """200 pairs x 2 directions: few tokens against many."""
-    names = triples.alphabet(6)
-
-    def draw(rng):
-        return triples.sequence(rng, names, 5), triples.sequence(rng, names, 300)
-
-    judge_many(7, 200, draw)
+@pytest.mark.parametrize(
+    ("draw", "count"),
+    [(unrelated, 1200), (near, 300), (long_and_near, 10), (few_and_many, 30),
+     (around_the_machine_word, 15)],
+)  # fmt: skip
+def test_the_oracle_judges_sequences(draw, count, symbols):
+    """So many pairs of each kind and alphabet, bit for bit, in both directions."""
+    names, rng = triples.alphabet(symbols), Random(symbols)
+    for _ in range(scaled(count)):
+        judge(*draw(rng, names))
 
 
 @given(pair=PAIRS)

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from excise import OptionError, ScoreMatrix, cluster, rank
-from excise.clustering import LINKAGES, labels, linked_labels
+from excise.clustering import LINKAGES, cluster_values, labels, linked_labels
 
 ORIGIN = "a b c d e f g h"
 REVISIONS = {
@@ -110,6 +110,45 @@ def test_clusters_are_those_of_scikit_learn(matrix, threshold, linkage):
     )
     assert parts(labels(matrix, threshold, linkage)) == parts(model.fit(matrix).labels_)
     assert parts(linked_labels(1.0 - matrix, threshold, linkage)) == parts(model.labels_)
+
+
+@given(
+    distances(),
+    st.lists(st.sampled_from("abc"), min_size=7, max_size=7),
+    st.sampled_from([1e-9, 0.3, 0.5, 0.7, 1.0]),
+    st.sampled_from(LINKAGES),
+)
+def test_the_same_code_is_in_one_cluster_and_has_distance_0(matrix, codes, threshold, linkage):
+    from sklearn.cluster import AgglomerativeClustering
+
+    codes, values = codes[: len(matrix)], 1.0 - matrix
+    before = values.copy()
+    clusters = cluster_values(values, threshold, linkage, codes)
+    assert np.array_equal(values, before)
+    for found in clusters:
+        inside = {codes[at] for at in found.members}
+        assert {at for at, code in enumerate(codes) if code in inside} == set(found.members)
+        row = before[found.representative][list(found.members)]
+        assert found.min_similarity == row.min()
+    is_same = np.equal.outer(codes, codes)
+    joined = np.where(is_same, 0, np.maximum(matrix, 1e-12))
+    model = AgglomerativeClustering(
+        n_clusters=None, metric="precomputed", linkage=linkage, distance_threshold=threshold
+    )
+    assert {frozenset(found.members) for found in clusters} == parts(model.fit(joined).labels_)
+
+
+def test_revisions_of_one_code_are_one_cluster_however_unlike_their_texts():
+    origin = "def f():\n    pass\n"
+    texts = {
+        "plain": "def f():\n    return 'a'\n",
+        "other": 'def f():\n    """Do what nobody else does."""\n    return ("a")\n',
+        "else": "def f():\n    return 'b', 2, 3, 4\n",
+    }
+    matrix = ScoreMatrix.from_texts(origin, texts, path="f.py")
+    assert matrix.values[0, 1] < 0.65
+    assert members(matrix, threshold=1e-9) == [["plain", "other"], ["else"]]
+    assert members(matrix, threshold=0) == [["plain"], ["other"], ["else"]]
 
 
 def test_scikit_learn_is_imported_where_the_linkage_decides():

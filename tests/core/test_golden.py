@@ -1,23 +1,30 @@
-"""The cases of tests/cases/golden.json, worked out by hand, on the oracle and on the library."""
+"""The cases worked out by hand, on the oracle and on the library, under every choice.
+
+One test is one case: the choices that must not change its numbers are tried in a row.
+"""
 
 from __future__ import annotations
 
 import json
 from fractions import Fraction
+from itertools import product
 from pathlib import Path
 
 import pytest
 
-GOLDEN = json.loads((Path(__file__).parents[1] / "cases" / "golden.json").read_text("utf-8"))
+GOLDEN, GOLDEN2 = (
+    json.loads((Path(__file__).parents[1] / "cases" / name).read_text("utf-8"))
+    for name in ("golden.json", "golden2.json")
+)
 CASES = [*GOLDEN["cases"], *GOLDEN["examples"]]
-BY_NAME = pytest.mark.parametrize("case", CASES, ids=lambda case: case["name"])
-LCS = pytest.mark.parametrize("lcs", ["star", "paper"])
 GRANULARITIES = ("token", "line", "nested")
-GRANULARITY = pytest.mark.parametrize("granularity", GRANULARITIES)
+# On ready-made tokens each choice only changes the way. (``paper`` aligns once more, in units.)
+CHOICES = [(granularity, "star") for granularity in GRANULARITIES]
+CHOICES += [("nested", "paper"), ("line", "paper")]
 
 
-def triple(case):
-    return case["O"], case["A"], case["B"]
+def by_name(cases):
+    return pytest.mark.parametrize("case", cases, ids=lambda case: case["name"])
 
 
 def regions_of(case):
@@ -27,45 +34,55 @@ def regions_of(case):
 
 
 def test_every_case_is_here():
-    assert len(GOLDEN["cases"]) == 22
-    assert len(CASES) == 23
+    sizes = [len(cases) for cases in (CASES, GOLDEN2["cases"], GOLDEN2["text_cases"])]
+    assert sizes == [23, 12, 5]
 
 
-@BY_NAME
-@LCS
-@GRANULARITY
-def test_directed(implementation, case, lcs, granularity):
-    found = implementation.directed(*triple(case), lcs=lcs, granularity=granularity)
-    assert found.exact == Fraction(case["es_paper_P"])
-    assert found.value == float(Fraction(case["es_paper_P"]))
+@by_name(CASES)
+def test_pooled(implementation, case):
+    origin, a, b = case["O"], case["A"], case["B"]
+    for granularity, lcs in CHOICES:
+        options = {"granularity": granularity, "lcs": lcs}
+        found = implementation.directed(origin, a, b, **options)
+        assert found.exact == Fraction(case["es_paper_P"]), options
+        assert found.value == float(Fraction(case["es_paper_P"])), options
+        assert found.regions == regions_of(case), options
+        one = implementation.symmetric(origin, a, b, **options)
+        other = implementation.symmetric(origin, b, a, **options)
+        assert one.exact == other.exact == Fraction(case["es_symmetric_F"]), options
+    if swapped := case.get("es_paper_P_swapped"):
+        assert implementation.directed(origin, b, a).exact == Fraction(swapped)
 
 
-@BY_NAME
-@LCS
-@GRANULARITY
-def test_symmetric(implementation, case, lcs, granularity):
-    origin, a, b = triple(case)
-    found = implementation.symmetric(origin, a, b, lcs=lcs, granularity=granularity)
-    swapped = implementation.symmetric(origin, b, a, lcs=lcs, granularity=granularity)
-    assert found.exact == swapped.exact == Fraction(case["es_symmetric_F"])
-
-
-@BY_NAME
-@LCS
-def test_regions(implementation, case, lcs):
-    assert implementation.directed(*triple(case), lcs=lcs).regions == regions_of(case)
-
-
-@pytest.mark.parametrize("case", GOLDEN["examples"], ids=lambda case: case["name"])
-def test_arguments_swapped(implementation, case):
-    origin, a, b = triple(case)
-    assert implementation.directed(origin, b, a).exact == Fraction(case["es_paper_P_swapped"])
-
-
-@pytest.mark.parametrize("case", GOLDEN["line_cases"], ids=lambda case: case["name"])
-@GRANULARITY
-def test_text_that_shares_tokens_with_its_fix(implementation, case, granularity):
+@by_name(GOLDEN["line_cases"])
+def test_text_that_shares_tokens_with_its_fix(implementation, case):
     origin, a = ("\n".join(case[name]) + "\n" for name in "OA")
     assert case["B"] == "=O"
-    found = implementation.directed(origin, a, origin, granularity=granularity)
-    assert found.exact == case["expect"]
+    for granularity in GRANULARITIES:
+        found = implementation.directed(origin, a, origin, granularity=granularity)
+        assert found.exact == case["expect"], granularity
+
+
+@by_name([*GOLDEN2["cases"], *GOLDEN2["text_cases"]])
+def test_places(placed_implementation, case):
+    """Both orders of the arguments give what the case says: by place, and for whole texts."""
+    options = {"language": case["language"]} if "language" in case else {}
+    if "lines" in case:
+        options["lines"] = tuple(case["lines"])
+    for granularity, (a, b) in product(GRANULARITIES, ("AB", "BA")):
+        if granularity == "line" and "lines" in case:
+            continue  # the case is about tokens of one line
+        expect = case["expect"][granularity] if "language" in case else case["expect"]
+        options["granularity"] = granularity
+        triple = case["O"], case[a], case[b]
+        found = placed_implementation.symmetric(*triple, place="anchored", **options)
+        assert found.exact == Fraction(expect["placed"]), options
+        assert found.value == float(Fraction(expect["placed"]))
+        pooled = placed_implementation.symmetric(*triple, place="pooled", **options)
+        assert pooled.exact == Fraction(expect["pooled"]), options
+        if "anchored" in expect:
+            assert found.anchored == Fraction(expect["anchored"]), options
+            assert found.anywhere == Fraction(expect["anywhere"])
+        if "word" in expect:
+            assert found.word == expect["word"]
+        assert found.notes == frozenset(expect.get("notes", ()))

@@ -5,9 +5,6 @@ from __future__ import annotations
 from fractions import Fraction
 
 import pytest
-from hypothesis import given
-from tests.reference.budget import examples
-from tests.reference.triples import TEXT_TRIPLES
 
 ORIGIN = "def f(a):\n    b = a\n    return b\n"
 EDITED = "def f(a):\n    b = 2 * a\n    return b\n"
@@ -180,19 +177,3 @@ def test_dropped_comments_are_dropped_before_the_first_guard(implementation, gra
     idle = ORIGIN.replace("return b", "return b  # done")
     found = both_forms(implementation, ORIGIN, EDITED, idle, **options)
     assert found.exact == 0
-
-
-@GRANULARITY
-@LANGUAGE
-@examples(60)
-@given(triple=TEXT_TRIPLES)
-def test_note_and_value_follow_the_oracle_alone(granularity, language, triple):
-    """The flag of guard 2 says exactly that both revisions equal the origin and differ."""
-    from tests.reference.implementations import IMPLEMENTATIONS
-
-    options = {"granularity": granularity, "language": language}
-    found, expected = (
-        IMPLEMENTATIONS[name].symmetric(*triple, **options) for name in ("core", "oracle")
-    )
-    assert found.whitespace_only == expected.whitespace_only
-    assert found.exact == expected.exact

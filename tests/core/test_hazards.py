@@ -11,7 +11,7 @@ import pytest
 import excise
 from excise import languages, syntax
 from excise.errors import Unparsable
-from excise.hazards import hazard
+from excise.syntax import hazard
 
 ABOVE = "\U00100000"
 INDENTED = "".join(" " * depth + "if x:\n" for depth in range(511))

@@ -24,7 +24,8 @@ class Given:
     ids: tuple[str, ...]
     values: np.ndarray
     notes: tuple[tuple[str, ...], ...]
-    edit_sizes: tuple[int, ...]
+    edited: tuple[dict[str, int], ...]
+    kinds: tuple[dict[str, str], ...]
     no_ops: tuple[bool, ...]
     unchanged: tuple[bool, ...]
     syntax_errors: tuple[bool, ...]
@@ -58,11 +59,16 @@ def given_outright(draw):
         )
         for level in levels
     ]
+    kinds = st.sampled_from([("code",)] * 3 + [("code", "tests"), ("tests",), ("docs", "scratch")])
+    changed = [() if level == "n" else draw(kinds) for level in levels]
     return Given(
         ids=tuple(map(str, range(count))),
         values=values,
         notes=tuple(tuple(["note"] * draw(st.integers(0, 2))) for _ in levels),
-        edit_sizes=tuple(draw(st.sampled_from([0, 1, 4, 5, 6, 30])) for _ in levels),
+        edited=tuple(
+            {kind: draw(st.sampled_from([0, 1, 4, 5, 6, 30])) for kind in own} for own in changed
+        ),
+        kinds=tuple({kind: kind for kind in own} for own in changed),
         no_ops=tuple(level == "n" for level in levels),
         unchanged=tuple(level in "wn" for level in levels),
         syntax_errors=tuple(draw(st.booleans()) and draw(st.booleans()) for _ in levels),
@@ -95,10 +101,11 @@ def compared(draw):
     if draw(st.booleans()):
         return ScoreMatrix.from_texts(ORIGIN, texts, language="python")
     beside = draw(st.lists(st.sampled_from(["b = 1\n", "b = 2\n"]), min_size=6, max_size=6))
+    facets = draw(st.sampled_from([{}, {"b.py": "tests"}]))
     return ScoreMatrix.from_change_sets(
         {"a.py": ORIGIN, "b.py": "b = 1\n"},
         {
-            f"c{number}": ChangeSet({"a.py": text, "b.py": other})
+            f"c{number}": ChangeSet({"a.py": text, "b.py": other}, facets=facets)
             for number, (text, other) in enumerate(zip(texts, beside, strict=False))
         },
     )
@@ -109,11 +116,24 @@ MATRICES = given_outright() | compared().map(
 )
 
 
+def apart(matrix):
+    """Return who changes no file of code where somebody does, by index."""
+    if not any("code" in own.values() for own in matrix.kinds):
+        return set()
+    return {i for i, own in enumerate(matrix.kinds) if own and "code" not in own.values()}
+
+
 def standing(matrix, intent):
-    """Return who is behind whole ones, by index: 0 whole, 1 broken, 2 without code, 3 no-ops."""
+    """Return who is behind whole ones, by index.
+
+    0 whole, 1 broken, 2 no code in files of code, 3 other files alone, 4 no-ops.
+    """
+    beside = apart(matrix)
     return {
-        r.index: 3
+        r.index: 4
         if r.no_op
+        else 3
+        if r.index in beside
         else 2
         if matrix.unchanged[r.index] or r.stub
         else 1
@@ -123,12 +143,18 @@ def standing(matrix, intent):
     }
 
 
+def size(matrix, i):
+    of_code = [n for path, n in matrix.edited[i].items() if matrix.kinds[i][path] == "code"]
+    return sum(of_code or matrix.edited[i].values())
+
+
 @given(MATRICES, INTENTS)
 def test_the_order_is_that_of_the_page(matrix, intent):
     candidates = [
         Candidate(
             similarities=tuple(np.delete(matrix.values[i], i)),
-            size=matrix.edit_sizes[i],
+            size=size(matrix, i),
+            kinds=frozenset(matrix.kinds[i].values()),
             code=matrix.codes[i],
             no_op=matrix.no_ops[i],
             codeless=matrix.unchanged[i] or facts.is_stub,
@@ -148,7 +174,7 @@ def test_more_makers_of_an_edit_never_stand_below_fewer_and_broken_ones_are_last
     ranking = rank(matrix, intent=intent)
     for above, below in pairwise(ranking):
         assert level[above.index] <= level[below.index]
-        if level[above.index] == level[below.index]:
+        if level[above.index] == level[below.index] != 3:
             assert above.makers >= below.makers
 
 
@@ -182,6 +208,24 @@ def test_adding_one_reorders_only_those_that_are_made_equally_often(matrix, inte
                 assert before[i].makers == before[j].makers
                 nearer = matrix.values[added, j] - matrix.values[added, i]
                 assert nearer * (now - was) > 0
+
+
+@given(MATRICES, INTENTS)
+def test_who_changes_no_code_has_no_vote_and_stands_behind_all_who_do(matrix, intent):
+    beside = apart(matrix)
+    ranking = rank(matrix, intent=intent)
+    kept = [i for i in range(len(matrix.ids)) if i not in beside]
+    without = rank(matrix.only(kept), intent=intent)
+    assert [
+        (r.index, r.makers, r.why) for r in ranking if r.index not in beside and not r.no_op
+    ] == [(kept[r.index], r.makers, r.why) for r in without if not r.no_op]
+    alone = rank(matrix.only(sorted(beside)), intent=intent)
+    assert [r.index for r in ranking if r.index in beside] == [
+        sorted(beside)[r.index] for r in alone
+    ]
+    first = min((r.rank for r in ranking if r.index in beside), default=len(matrix.ids) + 1)
+    assert all(r.rank < first for r in ranking if r.index not in beside and not r.no_op)
+    assert all(r.stub for r in ranking if r.index in beside)
 
 
 @given(MATRICES, INTENTS, st.randoms(use_true_random=False))

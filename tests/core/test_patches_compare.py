@@ -122,11 +122,11 @@ def test_signature():
     assert "key:none|place:anchored" in pool_of(key="none").signature
 
 
-def test_the_same_text_elsewhere_is_not_one_cluster():
+def test_one_guard_in_two_functions_is_not_one_cluster():
     case = archive.read(CASES[0].with_name("guard-in-two-functions.txt"))
     pool = pool_of(*(case[name].encode() for name in ("a.patch", "b.patch")))
     assert [found.members for found in group(pool)] == [(0,), (1,)]
-    assert pool.compare(0, 1).word == "same text elsewhere"
+    assert pool.compare(0, 1).word == "overlaps"
 
 
 def test_key_none_joins_siblings():
@@ -201,6 +201,6 @@ def test_the_medoid_counts_every_copy():
 
 
 def test_many_copies_are_not_refused(monkeypatch):
-    monkeypatch.setattr("excise.patches.grouping.MOST", 3)
+    monkeypatch.setattr("excise.patches.pool.MOST", 3)
     pool = pool_of(*[hunk("-a", "+f(b);")] * 9, *(hunk("-a", f"+f(b{n});") for n in range(2)))
     assert group(pool, threshold=0.9)[0].members == tuple(range(11))

@@ -4,10 +4,16 @@ from __future__ import annotations
 
 import base64
 import quopri
+import random
+from email import message_from_bytes
 
 import pytest
+from tests.fuzz import mails
+from tests.reference import budget
 
-from excise.patches import MAX_MESSAGE, read
+from excise.patches import MAX_MESSAGE, PatchError, postings, read
+from excise.patches.mail import mail_of
+from excise.patches.model import Budget
 
 DIFF = b"--- a/x.c\n+++ b/x.c\n@@ -1,2 +1,2 @@\n same\n-old = 1;\n+new = \xc3\xa4;\n"
 HEAD = b"From: A <a@b.c>\nMessage-ID: <1@b>\nSubject: [PATCH v3 2/7] x: =?utf-8?q?=C3=A4?=\n"
@@ -154,3 +160,65 @@ def test_the_fixtures_of_the_data(excise_data):
     for path in files:
         for message in read(path.read_bytes()):
             assert message.error == "" or message.patch.files == ()
+
+
+# --- limits ---------------------------------------------------------------------------------------
+
+
+MIXED = b"Content-Type: multipart/mixed; boundary="
+
+
+def ours(data):
+    return mail_of(data, Budget(len(data)))
+
+
+def test_limits_change_nothing_of_mails_within_them():
+    choice, several = random.Random(0), 0
+    for _ in range(budget.scaled(300)):
+        data = mails.mail(choice)
+        mail = ours(data)
+        assert mail.as_string() == message_from_bytes(data).as_string(), data
+        several += mail.is_multipart()
+    assert several
+
+
+def test_parts_beyond_the_limits_are_refused():
+    nested = [MIXED + b"%d\n\n--%d\n" % (at, at) for at in range(21)]
+    assert len(list(ours(b"".join(nested[:20]) + b"\nx\n").walk())) == 21
+    with pytest.raises(PatchError, match="its parts are nested over 20 deep"):
+        ours(b"".join(nested) + b"\nx\n")
+    assert len(list(ours(MIXED + b"a\n\n" + b"--a\n\n.\n" * 999).walk())) == 1000
+    with pytest.raises(PatchError, match="it has over 1,000 parts"):
+        ours(MIXED + b"a\n\n" + b"--a\n\n.\n" * 1000)
+
+
+def test_headers_that_a_lone_return_ends_are_limited_too():
+    data = b'Subject: x\rContent-Type: text/plain; a="' + b";" * 20_000 + b'"\n\n'
+    (found,) = read(mails.HEAD + data + mails.DIFF)
+    assert found.error == "its Content-Type or Content-Disposition has over 10,000 characters"
+
+
+def test_too_many_parameters_are_too_costly():
+    quoted = b'Content-Type: text/plain; a="' + b";" * 9000 + b'"\n\n'
+    (found,) = read(mails.HEAD + quoted + mails.DIFF)
+    assert found.error == "too costly to read"
+    with pytest.raises(PatchError, match="too costly to read"):
+        ours(MIXED + b"x\n\n--x\n" + quoted + mails.DIFF)
+
+
+def test_too_many_headers_are_refused_and_one_that_is_too_long_is_cut():
+    (found,) = read(mails.HEAD + b"X: y\n" * 20_000 + b"\n" + mails.DIFF)
+    assert found.error == "its headers have over 64 kB"
+    (found,) = read(mails.HEAD + b"To: " + b"a@b,\n " * 20_000 + b"\n\n" + mails.DIFF)
+    assert (found.title, found.patch.paths) == ("x", ("x.c",))
+
+
+def test_a_host_name_is_no_charset():
+    (found,) = read(b"From: a\nSubject: =?punycode?q?tb-xia?= =?idna?q?xn--tb-xia?=\n\nx\n")
+    assert found.subject == "tb-xiaxn--tb-xia"
+
+
+def test_a_series_that_claims_to_be_long_costs_no_more():
+    mail = b"Subject: [PATCH 2/9999] x\n\n" + mails.DIFF
+    (posting,) = postings(read(mail))
+    assert posting.missing == (1, *range(3, 102))

@@ -12,6 +12,7 @@ from tests.reference.budget import examples
 from tests.reference.patch_blocks import name_in
 from tests.reference.patches import score as pooled_score
 
+from excise.agreement import SAME
 from excise.patches import parse
 from excise.patches.blocks import function_in
 
@@ -48,12 +49,12 @@ def in_body(*lines, **options):
     )
 
 
-def test_the_same_guard_in_two_functions_is_the_same_text_elsewhere(compare_patches):
+def test_the_same_guard_in_two_functions_is_another_edit(compare_patches):
     found = compare_patches(in_header(*GUARD), in_body(*GUARD))
     assert found.exact == Fraction(1, 4)
     assert (found.anchored, found.anywhere) == (0, 1)
     assert found.contained == (0, 0)
-    assert found.word == "same text elsewhere"
+    assert found.word == "overlaps"
 
 
 def test_the_same_guard_on_a_newer_tree_is_at_its_place(compare_patches):
@@ -68,7 +69,7 @@ def test_the_same_guard_on_a_newer_tree_is_at_its_place(compare_patches):
     found = compare_patches(in_header(*GUARD), newer)
     assert found.exact == found.anchored == found.anywhere == 1
     assert found.contained == (1, 1)
-    assert found.word == "contains"  # the texts are not equal
+    assert found.word == "overlaps"  # it does not stand between the same two lines
 
 
 def test_a_guard_in_both_functions_contains_one_of_them(compare_patches):
@@ -76,7 +77,7 @@ def test_a_guard_in_both_functions_contains_one_of_them(compare_patches):
     found = compare_patches(in_body(*GUARD), both)
     assert found.exact == found.anchored == Fraction(2, 3)
     assert found.contained == (1, Fraction(1, 2))
-    assert found.word == "contains"
+    assert found.word == "overlaps"
 
 
 EQUAL, OPEN, DIFFERENT = ("f", "f"), ("f", ""), ("f", "g")
@@ -159,12 +160,12 @@ def test_doing_nothing_beside_an_edit_is_worth_nothing(compare_patches, other):
 
 def test_edits_of_white_space_are_raw_lines_with_places(compare_patches):
     space = ("-  left = 1;", "+    left = 1;")
-    assert compare_patches(in_header(*space), in_header(*space)).word == "same"
+    assert compare_patches(in_header(*space), in_header(*space)).word == "identical"
     moved = compare_patches(in_header(*space), in_header(*space, start=9))
-    assert (moved.exact, moved.word) == (1, "contains")
+    assert (moved.exact, moved.word) == (1, "identical")
     elsewhere = compare_patches(in_header(*space), in_body(*space))
     assert elsewhere.exact == Fraction(1, 4)
-    assert elsewhere.word == "same text elsewhere"
+    assert elsewhere.word == "overlaps"
     assert elsewhere.notes == {"whitespace-only"}
 
 
@@ -172,7 +173,7 @@ def test_a_rename_is_rescued_and_never_the_same(compare_patches):
     found = compare_patches(in_header(*GUARD), in_header(*GUARD, name="y.c"))
     assert found.exact == found.anchored == 1
     assert found.notes == {"in another file"}
-    assert found.word == "contains"
+    assert found.word == "overlaps"
 
 
 def test_a_rename_is_rescued_at_the_same_place_only(compare_patches):
@@ -194,7 +195,7 @@ def test_a_rename_is_rescued_at_the_same_place_only(compare_patches):
 def test_header_facts_are_equal_or_not(compare_patches):
     mode = b"diff --git a/run.sh b/run.sh\nold mode 100644\nnew mode 100755\n"
     other = mode.replace(b"run", b"walk")
-    assert compare_patches(mode, mode).word == "same"
+    assert compare_patches(mode, mode).word == "identical"
     for pair in ((mode, other), (mode, mode + other), (mode, in_body(*GUARD)), (mode, b"")):
         found = compare_patches(*pair)
         assert (found.exact, found.word) == (0, "different")
@@ -222,7 +223,7 @@ def test_anchored_value_and_anywhere(compare_patches, a, b, key):
     found = compare_patches(a, b, key=key)
     assert 0 <= found.anchored <= found.exact <= found.anywhere <= 1
     assert found.exact == (3 * found.anchored + found.anywhere) / 4
-    assert found.word != "same" or found.exact == 1
+    assert found.word not in SAME or found.anchored == 1
 
 
 @given(a=_PATCH, b=_PATCH, key=_KEY)
@@ -238,7 +239,7 @@ def test_exchanging_the_patches_changes_nothing(compare_patches, a, b, key):
 @examples(100)
 def test_a_patch_is_itself_and_line_numbers_do_not_count(compare_patches, a):
     alone = compare_patches(a, a)
-    assert (alone.exact, alone.anchored, alone.anywhere, alone.word) == (1, 1, 1, "same")
+    assert (alone.exact, alone.anchored, alone.anywhere, alone.word) == (1, 1, 1, "identical")
     moved = a.replace(b"@@ -1,", b"@@ -71,").replace(b" +1,", b" +75,")
     assert compare_patches(a, moved).anchored == 1
 

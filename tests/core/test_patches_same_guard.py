@@ -12,7 +12,7 @@ from excise.patches import Pool, group, parse
 
 pytestmark = pytest.mark.slow
 
-COUNT = 200
+COUNT = 100
 
 
 @pytest.fixture(scope="module")
@@ -34,6 +34,7 @@ def test_a_guard_on_a_newer_tree_is_the_same_edit(pools):
     for pool in pools:
         found = pool.compare(0, 2)
         assert (found.exact, found.shares.anchored, found.contained_in_b) == (1, 1, 1)
+        assert found.word == "identical"
 
 
 def test_a_guard_in_another_function_is_another_edit(pools):
@@ -41,7 +42,6 @@ def test_a_guard_in_another_function_is_another_edit(pools):
     found = [pool.compare(0, 1) for pool in pools]
     assert sum(pair.value >= 0.7 for pair in found) <= 0.05 * COUNT
     words = Counter(pair.word for pair in found)
-    assert words["same"] == 0
-    assert words["same text elsewhere"] >= 0.95 * COUNT
+    assert words["overlaps"] == COUNT
     apart = [pool for pool, pair in zip(pools, found, strict=True) if pair.value < 0.45]
     assert all(len({0, 1} & set(cluster.members)) < 2 for pool in apart for cluster in group(pool))

@@ -6,10 +6,12 @@ import copy
 import gzip
 import json
 import math
+import random
 from array import array
-from collections import Counter
+from collections import Counter, defaultdict
 from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
+from functools import cache
 from itertools import combinations
 
 import numpy as np
@@ -20,15 +22,13 @@ from tests.reference import patches as oracle
 from tests.reference.patch_blocks import blocks, components, submission
 from tests.reference.patch_places import compare, n_grams
 
-from excise.errors import Cancelled
-from excise.kernels._graph import Graph
+from excise.components import components as joined
+from excise.kernels._matches import pair, places
 from excise.kernels._patches import Index
 from excise.kernels._search import Search
-from excise.kernels._walk import CancelFlag
 from excise.patches import Patch, PatchError, Pool, group, parse, read, signature
-from excise.patches.grouping import components as joined
+from excise.patches.features import Reader
 from excise.patches.pool import Closeness, piece_search
-from excise.patches.reader import Reader
 
 NO_INTS = array("i")
 
@@ -149,24 +149,6 @@ def test_postings_of_other_sizes_are_not_read():
     assert counted == 11
 
 
-@given(_PATCHES, _LEAST, st.booleans())
-def test_no_bound_is_below_what_it_bounds(patches, least, idf):
-    pool = pool_of(patches)
-    search = Search(pool.index, least, idf)
-    for i, j in combinations(range(len(patches)), 2):
-        a, b = (features(pool.patches[at]) for at in (i, j))
-        if idf:
-            weights = weights_of(pool.patches)
-            a, b = (
-                Counter({name: weights[name[1:]] * n for name, n in found.items()})
-                for found in (a, b)
-            )
-        assert search.bound(i, j) >= float(pooled((a, b))) * (1 - 1e-12)
-        lines = tuple(oracle.context(pool.patches[at]) for at in (i, j))
-        if lines[0] or lines[1]:
-            assert search.bound(i, j, context=True) >= float(pooled(lines)) * (1 - 1e-12)
-
-
 def weights_of(patches):
     """Return the weight of each n-gram with its operation, in 1 / 65536."""
     often = Counter(name for patch in patches for name in {name[1:] for name in features(patch)})
@@ -257,9 +239,6 @@ class WholeCloseness(Closeness):
     def fill(self, members, values):
         pass
 
-    def forget(self, member):
-        pass
-
 
 @settings(max_examples=60)
 @given(
@@ -299,56 +278,10 @@ def hanging_together(n, edges):
 
 
 @given(st.integers(1, 12), st.data())
-def test_a_graph_has_its_components_and_their_values(n, data):
+def test_what_hangs_together_is_one_component(n, data):
     ends = st.tuples(st.integers(0, n - 1), st.integers(0, n - 1))
-    edges = data.draw(st.lists(ends.map(sorted).map(tuple), unique=True, max_size=20))
-    bare, valued = edges[::2], edges[1::2]
-    graph = Graph(n)
-    graph.unite(*(array("i", (edge[side] for edge in bare)) for side in (0, 1)))
-    for part in (valued[:3], valued[3:]):
-        left, right = (array("i", (edge[side] for edge in part)) for side in (0, 1))
-        graph.add(left, right, array("d", (i + j / 16 for i, j in part)))
-    assert graph.components() == joined(n, edges) == hanging_together(n, edges)
-    for members in graph.components():
-        values = np.full((len(members), len(members)), -1.0)
-        graph.write(array("i", members), values)
-        for x, y in np.ndindex(values.shape):
-            i, j = sorted((members[x], members[y]))
-            assert values[x, y] == (i + j / 16 if (i, j) in valued else -1.0)
-
-
-def test_misuse_of_a_graph_is_an_error():
-    none, end, far = array("i"), array("i", [1]), array("i", [2])
-    graph = Graph(2)
-    with pytest.raises(IndexError):
-        graph.unite(end, far)
-    with pytest.raises(ValueError, match="two ends"):
-        graph.unite(end, none)
-    with pytest.raises(ValueError, match="a value"):
-        graph.add(end, end, array("d"))
-    with pytest.raises(RuntimeError, match="not cut"):
-        graph.write(end, np.empty((1, 1)))
-    assert graph.components() == [[0], [1]]
-    with pytest.raises(IndexError):
-        graph.write(array("i", [0, 1]), np.empty((2, 2)))
-    with pytest.raises(ValueError, match="one row and column"):
-        graph.write(end, np.empty((1, 2)))
-    with pytest.raises(RuntimeError, match="cut into"):
-        graph.unite(end, end)
-    with pytest.raises(IndexError):
-        graph.forget(2)
-
-
-def test_a_graph_forgets_from_the_end():
-    graph = Graph(4)
-    graph.add(array("i", [0, 2]), array("i", [1, 3]), array("d", [0.5, 0.25]))
-    assert graph.components() == [[0, 1], [2, 3]]
-    graph.forget(3)
-    kept, gone = np.zeros((2, 2, 2))
-    graph.write(array("i", [0, 1]), kept)
-    graph.write(array("i", [2, 3]), gone)
-    assert kept[0, 1] == kept[1, 0] == 0.5
-    assert not gone.any()
+    edges = data.draw(st.lists(ends, max_size=20))
+    assert joined(n, edges) == hanging_together(n, edges)
 
 
 def test_pieces_hold_about_as_much():
@@ -390,7 +323,7 @@ def test_a_frequent_n_gram_is_not_walked():
     assert len(Search(index, 0.0).pairs(0, 500)[0]) == 500 * 499 / 2
 
 
-def test_pieces_threads_and_cancelling():
+def test_pieces_and_threads():
     patches = [hunk(f"-x = {n % 9};", f"+x = {n % 7} + y;", name=f"{n % 3}.c") for n in range(80)]
     pool = pool_of(patches)
     search = Search(pool.index, 0.3)
@@ -401,22 +334,12 @@ def test_pieces_threads_and_cancelling():
         again = list(threads.map(lambda at: search.pairs(at, at + 20)[:3], range(0, 80, 20)))
     assert again == pieces
     assert [found for found in whole if found[2] >= 0.3] == whole == pool.near(0.3)
-    flag = CancelFlag()
-    flag.cancel()
-    for call in (
-        lambda: search.pairs(0, 80, flag),
-        lambda: search.dense(array("i", range(80)), np.empty((80, 80)), flag),
-    ):
-        with pytest.raises(Cancelled):
-            call()
 
 
 def test_misuse_is_an_error():
     search = Search(pool_of([hunk("+a"), hunk("+b")]).index, 0.5)
     with pytest.raises(IndexError):
         search.pairs(0, 3)
-    with pytest.raises(IndexError):
-        search.bound(0, 2)
     with pytest.raises(IndexError):
         search.dense(array("i", [0, 2]), np.empty((2, 2)))
     with pytest.raises(ValueError, match="one row and column"):
@@ -442,13 +365,16 @@ def test_nothing_and_nothing_much():
 
 def test_too_many_patches_that_hang_together_are_refused(monkeypatch):
     pool = pool_of([hunk(f"+f(a, b, {n});") for n in range(4)])
-    monkeypatch.setattr("excise.patches.grouping.MOST", 3)
+    monkeypatch.setattr("excise.patches.pool.MOST", 3)
     with pytest.raises(PatchError, match=r"4 patches form one component at .*, and at most 3"):
         group(pool)
     assert len(group(pool, threshold=0.0)) == 4
 
 
 # --- every pair of the kernel set ----------------------------------------------------------------
+
+# One worker runs them: the matrix costs more than all that is compared with it.
+OF_KERNEL = pytest.mark.xdist_group("kernel")
 
 
 @pytest.fixture(scope="module")
@@ -472,6 +398,7 @@ def matrix(kernel):
     return values
 
 
+@OF_KERNEL
 def test_no_kernel_pair_scores_more_with_places(kernel):
     """What the search relies on: it looks for pairs by their pooled values."""
     moved = 0
@@ -483,24 +410,13 @@ def test_no_kernel_pair_scores_more_with_places(kernel):
     assert moved > 1000  # places do decide something
 
 
+@OF_KERNEL
 def test_every_kernel_pair_is_found(kernel, matrix):
     for least in (0.0, 0.1, 0.45, 0.7, 0.95):
         found = kernel.near(least)
         expected = np.argwhere(np.triu((matrix >= least) & (matrix > 0), 1))
         assert [(i, j) for i, j, _ in found] == [tuple(pair) for pair in expected.tolist()]
         assert all(matrix[i, j] == score for i, j, score in found)
-
-
-def test_every_kernel_pair_is_below_its_bound(kernel, matrix):
-    search = Search(kernel.index, 0.45)
-    tight = 0
-    for i, j in np.argwhere(np.triu(matrix > 0, 1)).tolist():
-        if kernel.rescued(i, j):
-            assert search.bound(i, j, context=True) >= 0.9 * (1 - 1e-12)
-        else:
-            assert search.bound(i, j) >= matrix[i, j] * (1 - 1e-12)
-            tight += search.bound(i, j) < 0.45
-    assert tight > 10_000  # the bound decides nearly all pairs that share anything
 
 
 def dense_groups(distances, threshold, linkage):
@@ -524,31 +440,34 @@ class ShakenCloseness(Closeness):
     def known(self, members):
         values = np.empty((len(members), len(members)))
         self._search.dense(members, values)
-        return values - noise(np.array(members), 1312)
+        return values - noise()[np.ix_(members, members)]
 
     def fill(self, members, values):
         pass
 
 
-def noise(members, n):
-    """Return up to 1e-9 a pair; no two alike."""
-    found = np.triu(np.random.default_rng(7).random((n, n)), 1) * 1e-9
-    return (found + found.T)[np.ix_(members, members)]
+@cache
+def noise():
+    """Return up to 1e-9 for each pair of the kernel set; no two alike."""
+    found = np.triu(np.random.default_rng(7).random((1312, 1312)), 1) * 1e-9
+    return found + found.T
 
 
+@OF_KERNEL
 @pytest.mark.parametrize("linkage", ["complete", "average", "single"])
 @pytest.mark.parametrize("threshold", [0.3, 0.55])
 def test_kernel_groups_are_those_of_the_dense_matrix(kernel, matrix, linkage, threshold):
     """Where no distances are equal: scipy breaks ties by what else is in the matrix."""
     shaken = copy.copy(kernel)
     shaken.__class__ = Shaken
-    distances = 1.0 - (matrix - noise(np.arange(1312), 1312))
+    distances = 1.0 - (matrix - noise())
     ours = group(shaken, threshold=threshold, linkage=linkage)
     assert {frozenset(found.members) for found in ours} == dense_groups(
         distances, threshold, linkage
     )
 
 
+@OF_KERNEL
 @pytest.mark.parametrize("threshold", [0.3, 0.55])
 def test_ties_leave_a_complete_linkage(kernel, matrix, threshold):
     """With equal distances several results are right: ours is one, and nearly scipy's."""
@@ -563,9 +482,101 @@ def test_ties_leave_a_complete_linkage(kernel, matrix, threshold):
             assert distances[np.ix_(members, other)].max() >= threshold
 
 
+@OF_KERNEL
 def test_kernel_work_is_a_fraction_of_the_pairs(kernel):
     n = len(kernel)
     *_, (walked, counted) = Search(kernel.index, 0.45).pairs(0, n)
     *_, (all_walked, _) = Search(kernel.index, 0.0).pairs(0, n)
     assert counted < 0.01 * n * (n - 1) / 2
     assert walked < all_walked
+
+
+# --- what the narrow arrays of an index have no room for ------------------------------------------
+
+
+def patch(*hunks):
+    """Return a patch that inserts some lines into x.c, at headings."""
+    whole = ["--- a/x.c", "+++ b/x.c"]
+    for heading, lines in hunks:
+        whole += [f"@@ -0,0 +1,{len(lines)} @@ {heading}", *(f"+{line}" for line in lines)]
+    return "\n".join([*whole, ""]).encode()
+
+
+def assert_as_by_the_oracle(*patches):
+    pool = Pool(ignored=())
+    for text in patches:
+        pool.add(parse(text))
+    exact = float(compare(*patches).exact)
+    assert pool.score(0, 1) == exact
+    assert pool.near(0.0) == [(0, 1, exact)]
+
+
+@pytest.mark.parametrize(("often", "other"), [(254, 255), (255, 256), (70_000, 300)])
+def test_an_n_gram_as_often_as_no_byte_can_say(often, other):
+    assert_as_by_the_oracle(
+        patch(("f", ["x " * often, "y"]), ("g", ["z x"])),
+        patch(("f", ["x " * other]), ("h", ["z x"])),
+    )
+
+
+def test_n_grams_that_are_in_many_blocks():
+    """Of 120 blocks each has the same 310 n-grams: their list is longer than 15 bits can count."""
+    words = [" ".join(f"w{at}" for at in range(80))]
+    both = [(f"f{at}", words) for at in range(118)]
+    assert_as_by_the_oracle(
+        patch(*both, ("left", words), ("f118", ["w1"])),
+        patch(("right", words), ("f118", ["w1 w2"]), *both[::-1]),
+    )
+
+
+HEADINGS = ("", "int f(a)", "int g(a)", "class C:")
+
+
+def repeating(choice, hunks, edits):
+    """Return a patch of many blocks, around which the same few lines stand again and again."""
+    whole = ["--- a/x.c", "+++ b/x.c"]
+    for _ in range(hunks):
+        topic = choice.randrange(6)
+        kept = ["}", "    {", f"    a{topic} b;", f"    c{topic} d{topic};"]
+        kept += [f"int g{topic}(b)"] if choice.randrange(2) else []
+        body = []
+        for number in range(edits):
+            body += [f" {choice.choice(kept)}" for _ in range(choice.randrange(1, 7))]
+            body += [f"+n{number % 7};"] if choice.randrange(3) else ["-    x;"]
+        old, new = (sum(line[0] != mark for line in body) for mark in "+-")
+        whole += [f"@@ -1,{old} +1,{new} @@ {choice.choice(HEADINGS)}", *body]
+    return "\n".join([*whole, ""]).encode()
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_many_blocks_of_few_kinds_stand_where_the_oracle_has_them(seed):
+    """Over a thousand pairs of blocks: these are compared by their kinds."""
+    choice = random.Random(seed)
+    a, b = repeating(choice, 3 + seed, 12), repeating(choice, 9 - seed, 14)
+    pool = Pool(ignored=())
+    for text in (a, b):
+        pool.add(parse(text))
+    found = places(pool.index, 0, 1, True)
+    sides = [blocks(submission(text), "name") for text in (a, b)]
+    assert len(sides[0]) * len(sides[1]) > 1024
+    assert list(map(len, found)) == list(map(len, sides))
+    expected = sorted(sorted([*map(id, of_a), *map(id, of_b)]) for of_a, of_b in components(*sides))
+    numbered = defaultdict(list)
+    for numbers, side in zip(found, sides, strict=True):
+        for number, block in zip(numbers, side, strict=True):
+            numbered[number].append(id(block))
+    assert sorted(map(sorted, numbered.values())) == expected
+    assert len(expected) > 1
+
+
+def test_blocks_beyond_fifteen_bits():
+    """Each block is in a file of its own, and the last 100 are at other places."""
+    n = 33_000
+    index = Index()
+    for heading in (1, 2):
+        blocks = array("i")
+        for at in range(n):
+            blocks.extend((at, at, at, at, at + 1, heading if at >= n - 100 else 0, 0))
+            blocks.extend((-1, 0, 0))
+        index.add(array("i", [at % 7 for at in range(n)]), blocks, array("i"), array("i"))
+    assert pair(index, 0, 1, True)[4:8] == (n - 100, n, n, n)

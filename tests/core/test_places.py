@@ -1,4 +1,4 @@
-"""Places and words: matrices agree with pairs, slides are linear, only equality is same."""
+"""Places and words: matrices agree with pairs, slides are linear, no score says the same."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ from tests.reference import triples
 from tests.reference.budget import examples
 
 import excise
-from excise.agreement import SAME, WORDS
+from excise.agreement import DIFFERENT, IDENTICAL, OVERLAPS, SAME, WORDS
 from excise.kernels import _places
+from excise.text import normalise
 
 GRANULARITY = pytest.mark.parametrize("granularity", ["token", "line", "nested"])
 LANGUAGE = pytest.mark.parametrize("language", [None, "python"])
@@ -59,16 +60,18 @@ def test_places_and_what_matches_elsewhere_add_up(granularity, triple):
 @LANGUAGE
 @given(triple=triples.TEXT_TRIPLES)
 @examples(100)
-def test_only_equal_revisions_are_the_same(granularity, language, triple):
+def test_only_a_level_says_that_two_are_the_same(granularity, language, triple):
     origin, a, b = triple
     options = {"granularity": granularity, "language": language}
     score = excise.similarity(origin=origin, a=a, b=b, **options)
     assert score.word in WORDS
-    if score.word == SAME:
-        assert score.value == 1
-    elif score.anchored == 1:
-        # The same edits in another order: they contain each other.
-        assert score.word == "contains"
+    assert (score.word in SAME) == (score.level is not None)
+    assert (score.word == IDENTICAL) == (normalise(a) == normalise(b))
+    assert score.text_word in (OVERLAPS, DIFFERENT)
+    if language is None:
+        assert score.word in (IDENTICAL, OVERLAPS, DIFFERENT)
+    if score.level is None:
+        assert score.word == score.text_word
 
 
 def test_the_word_is_that_of_the_anchored_form():

@@ -91,7 +91,6 @@ def test_places(placed_implementation, rows, granularity):
         for name in ("exact", "anchored", "anywhere", "word", "places", "notes"):
             assert getattr(one, name) == getattr(other, name), row["id"]
         assert one.contained == other.contained[::-1], row["id"]
-        assert one.word != "same" or a.split() == b.split(), row["id"]
 
 
 def test_what_git_merges_cleanly_replays_to_the_same_text(rows, tmp_path):

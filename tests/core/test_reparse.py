@@ -20,9 +20,8 @@ from tests import archive
 from tests.reference.budget import examples, scaled
 
 from excise import languages, similarity, syntax
-from excise.kernels._lines import OriginLines
-from excise.reparse import parsed, reparse
-from excise.spans import encode
+from excise.reparse import _Side, parsed, reparse
+from excise.syntax import encode
 from excise.text import normalise
 from excise.tokens import Lines, Vocabulary, lines_of, stream
 
@@ -200,16 +199,17 @@ def test_two_lines_have_one_name_if_they_are_equal_and_the_origin_has_them(lines
     other = list(lines)
     for place, size, new in changes:
         other[place : place + size] = new
-    texts = [encode("\n".join(text)) for text in (lines, other)]
-    origin = OriginLines(texts[0])
-    starts, names = origin.beside(texts[1])
+    known = {}
+    sides = [
+        _Side.of(encode("\n".join(text)), known, is_origin=text is lines) for text in (lines, other)
+    ]
     own = [[*map(encode, text[:-1]), encode(text[-1]) + b"\0end"] for text in (lines, other)]
-    for text, places in zip(texts, (origin.starts, starts), strict=True):
-        ends = [place for place, byte in enumerate(text, 1) if byte == ord("\n")]
-        assert list(places) == [0, *ends, len(text) + 1]
-    numbers = {line: origin.names[at] for at, line in enumerate(own[0])}
+    for side in sides:
+        ends = [place for place, byte in enumerate(side.data, 1) if byte == ord("\n")]
+        assert list(side.starts) == [0, *ends, len(side.data) + 1]
+    numbers = dict(zip(own[0], sides[0].names, strict=True))
     assert len(set(numbers.values())) == len(numbers)
-    assert list(names) == [numbers.get(line, len(numbers)) for line in own[1]]
+    assert list(sides[1].names) == [numbers.get(line, len(numbers)) for line in own[1]]
 
 
 def test_a_long_origin_gives_the_scores_of_separate_parses(monkeypatch):

@@ -1,5 +1,6 @@
 """A candidate replayed onto a newer text: exact laws, and those that nearly always hold."""
 
+from itertools import chain, combinations, product
 from random import Random
 
 import pytest
@@ -268,3 +269,23 @@ def test_a_raised_flag_stops_a_replay():
     cancel.cancel()
     with pytest.raises(excise.Cancelled):
         excise.replay("a\n" * 5000, "b\na\n" * 5000, "c\na\na\n" * 5000, cancel=cancel)
+
+
+STYLES = list(chain.from_iterable(combinations(("\n", "\r\n", "\r"), n) for n in (1, 2, 3)))
+
+
+@pytest.mark.parametrize(("style", "other"), list(product(STYLES, STYLES)))
+def test_line_ends_that_differ_are_said_however_few(style, other):
+    base, revision = ("".join(f"a{end}" for end in ends) for ends in (style, other))
+    assert (LINE_ENDS in excise.replay(base, base, revision).notes) == (style != other)
+    assert (LINE_ENDS in excise.replay(base, revision, base).notes) == (style != other)
+
+
+def test_what_counts_as_landed_asks_for_the_lines_around_an_edit():
+    """They are next to it, so that the same edit elsewhere in the origin does not undo it."""
+    base = "a\nb\nc\nd\ne\nf\n"
+    revision = "a\nb\nX\nc\nd\nf\n"
+    origin = "a\nb\nX\nc\nd\nX\nf\n"
+    replayed = excise.replay(base, origin, revision)
+    assert replayed.text == origin
+    assert ALREADY in replayed.notes

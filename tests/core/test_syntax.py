@@ -13,8 +13,7 @@ from tests import archive
 from tests.reference.budget import examples
 
 from excise import languages, syntax
-from excise.spans import VERBATIM, encode
-from excise.syntax import DEDENT, INDENT
+from excise.syntax import DEDENT, INDENT, VERBATIM, encode
 from excise.text import WHITE, TokenList, normalise
 
 CASES = sorted((Path(__file__).parents[1] / "cases" / "tokens").glob("*.txt"))

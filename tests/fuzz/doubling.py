@@ -1,16 +1,16 @@
 """The doubling rule: no input of n bytes costs more than a + b n log n.
 
-A cost is CPU seconds of this process, the least of a few runs, and only ever compared with another
-cost of the same run: four times the input may cost little more than four times as much, where
-quadratic work costs sixteen times.
+A cost is CPU seconds of this process, the least of several runs, and only ever compared with
+another cost of the same run: four times the input may cost little more than four times as much,
+where quadratic work costs sixteen times.
 """
 
 from __future__ import annotations
 
 import gc
 import time
-from collections.abc import Callable, Iterator
-from typing import NamedTuple, TypeVar
+from collections.abc import Callable
+from typing import TypeVar
 
 Input = TypeVar("Input")
 
@@ -23,21 +23,8 @@ LEAST_COST = 0.008
 
 RUNS = 3
 
-
-class Growth(NamedTuple):
-    """What inputs of n and of four times n cost."""
-
-    n: int
-    small: float
-    large: float
-
-    @property
-    def factor(self) -> float:
-        return self.large / self.small
-
-    @property
-    def is_too_fast(self) -> bool:
-        return self.factor > MOST
+MOST_RUNS = 12
+"""Runs of each size before work is said to grow too fast."""
 
 
 def cost(run: Callable[[Input], object], argument: Input, runs: int = RUNS) -> float:
@@ -54,35 +41,29 @@ def cost(run: Callable[[Input], object], argument: Input, runs: int = RUNS) -> f
     return least
 
 
-def growth(
-    make: Callable[[int], Input], run: Callable[[Input], object], *, first: int, last: int
-) -> Iterator[Growth]:
-    """Yield what is paid for four times the input, for every n from `first` that costs enough."""
-    n = first
-    while n <= last:
-        small = make(n)
-        # One run rules most sizes out.
-        if cost(run, small, 1) >= LEAST_COST and (paid := cost(run, small)) >= LEAST_COST:
-            large = make(FACTOR * n)
-            yield Growth(n, paid, cost(run, large, 1 if paid > 0.1 else RUNS))
-        n *= 2
-
-
 def assert_grows(
     make: Callable[[int], Input], run: Callable[[Input], object], *, first: int = 64, last: int
 ) -> None:
     """Fail if work grows faster than the rule allows, at the least n that costs enough.
 
-    Other work on the machine may spoil caches once; it makes nothing quadratic three times.
+    While it seems to, both sizes are run again in turn: other work on the machine disturbs both,
+    and the least of many runs was disturbed least. It makes nothing quadratic.
     """
-    seen = []
-    for _ in range(3):
-        measured = next(growth(make, run, first=first, last=last), None)
-        if measured is None or not measured.is_too_fast:
+    n = first
+    # One run rules most sizes out.
+    while cost(run, small := make(n), 1) < LEAST_COST or (paid := cost(run, small)) < LEAST_COST:
+        n *= 2
+        if n > last:
             return
-        seen.append(measured)
-    text = ", ".join(f"{each.factor:.0f} times at {each.n}" for each in seen)
-    raise AssertionError(f"four times the input costs {text}, at most {MOST:.0f} times is allowed")
+    large = make(FACTOR * n)
+    for_large = float("inf")
+    for _ in range(MOST_RUNS):
+        for_large = min(for_large, cost(run, large, 1))
+        if for_large <= MOST * paid:
+            return
+        paid = min(paid, cost(run, small, 1))
+    times = f"{for_large / paid:.0f} times for four times the input at {n}"
+    raise AssertionError(f"costs {times}, at most {MOST:.0f} times is allowed")
 
 
 def assert_light(

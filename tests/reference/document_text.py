@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from excise_server.lsp.sync import Encoding, Point
+from excise_server.lsp.to_proto import Encoding, Point
 
 
 def replaced(text: str, start: Point, end: Point, new: str, encoding: Encoding) -> str:

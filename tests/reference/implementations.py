@@ -148,7 +148,7 @@ def scored(score: Any) -> Outcome:
         score.anchored if is_placed else None,
         score.anywhere if is_placed else None,
         score.contained if is_placed else None,
-        score.word if is_placed else None,
+        score.text_word if is_placed else None,
         tuple(place.regions for place in score.places) if is_placed else (),
     )
 

@@ -8,8 +8,9 @@ from fractions import Fraction
 
 from tests.reference.counts import ELSEWHERE, OPERATIONS, Placed
 from tests.reference.patch_blocks import Block, Submission, blocks, components, submission
+from tests.reference.patch_levels import level
 from tests.reference.patches import renamed
-from tests.reference.words import Contained, share, word
+from tests.reference.words import ALL, MOVED, SOME, Contained, share
 
 IN_ANOTHER_FILE = "in another file"
 
@@ -59,13 +60,12 @@ def compare_keyed(a: Submission, b: Submission, key: str) -> Comparison:
     elif is_idle:
         value = anchored = anywhere = Fraction(0)
     contained = containment(counts)
-    said = word(
-        is_equal=same_text(a, b),
-        is_idle=is_idle,
-        anchored=anchored,
-        anywhere=anywhere,
-        contained=contained,
-    )
+    said = level(a, b)
+    if not said:
+        is_part = not is_idle and (
+            max(contained) >= SOME or (anywhere >= ALL and anywhere - anchored >= MOVED)
+        )
+        said = "overlaps" if is_part else "different"
     return Comparison(value, anchored, anywhere, contained, said, notes, counts)
 
 
@@ -135,11 +135,11 @@ def compare_facts(a: Submission, b: Submission, key: str) -> Comparison:
 
     Reading: a fact is one of a file's, keyed as its n-grams would be; a file without any states
     that it is there. Hunks that change nothing count as none. Contained is 0 both ways, as W is;
-    equal facts of unequal texts "contain" each other, as section 6a says of anchored = 1.
+    equal facts of files of other paths overlap.
     """
     value = Fraction(facts(a, key) == facts(b, key))
     nothing = {operation: Placed(0, 0, 0, 0) for operation in OPERATIONS}
-    said = "same" if same_text(a, b) else "contains" if value else "different"
+    said = level(a, b) or ("overlaps" if value else "different")
     return Comparison(value, value, value, (Fraction(0), Fraction(0)), said, frozenset(), nothing)
 
 

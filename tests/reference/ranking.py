@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Candidate:
     """What is known of a revision."""
 
@@ -18,6 +18,11 @@ class Candidate:
     codeless: bool = False
     errors: bool = False
     lost: bool = False
+    kinds: frozenset[str] = frozenset({"code"})
+    """What the files are for that it changes; none for a no-op."""
+
+
+LEVELS = ["whole", "broken", "codeless", "no-op"]
 
 
 def ranks(candidates, intent):
@@ -30,17 +35,34 @@ def ranks(candidates, intent):
             return "codeless"
         return "broken" if own.errors or (own.lost and intent == "fix") else "whole"
 
+    changes_code = any("code" in own.kinds for own in candidates)
+
+    def is_apart(own):
+        return changes_code and bool(own.kinds) and "code" not in own.kinds
+
+    def place(own):
+        """Those apart stand behind the codeless and before no-ops, as if they were alone."""
+        return (2.5 if is_apart(own) else LEVELS.index(level(own)), LEVELS.index(level(own)))
+
     def is_before(a, b):
-        levels = ["whole", "broken", "codeless", "no-op"]
-        if level(a) != level(b):
-            return levels.index(level(a)) < levels.index(level(b))
+        if place(a) != place(b):
+            return place(a) < place(b)
         makers = [
-            sum((other.code, level(other)) == (own.code, level(own)) for other in candidates)
+            sum((other.code, place(other)) == (own.code, place(own)) for other in candidates)
             for own in (a, b)
         ]
         if makers[0] != makers[1]:
             return makers[0] > makers[1]
-        near = [sum(map(Fraction, own.similarities)) for own in (a, b)]
+        near = [
+            sum(
+                Fraction(similarity)
+                for similarity, other in zip(
+                    own.similarities, [c for c in candidates if c is not own], strict=True
+                )
+                if is_apart(other) == is_apart(own) and level(other) in ("whole", "broken")
+            )
+            for own in (a, b)
+        ]
         if intent == "change" and near[0] != near[1]:
             return near[0] > near[1]
         return a.size < b.size

@@ -1,4 +1,4 @@
-"""The word for a pair (section 6a)."""
+"""The word for two texts that are not known to be one program (section 6a)."""
 
 from __future__ import annotations
 
@@ -17,15 +17,9 @@ def share(part: int, whole: int) -> Fraction:
 def word(
     *, is_equal: bool, is_idle: bool, anchored: Fraction, anywhere: Fraction, contained: Contained
 ) -> str:
-    """Say how two revisions relate; ``is_equal`` by guard 1 or 4, ``is_idle`` by guard 3."""
+    """Say how two texts relate; ``is_equal`` by guard 1 or 4, ``is_idle`` by guard 3."""
     if is_idle:
         return "different"
-    if is_equal:
-        return "same"
-    if anywhere >= ALL and anywhere - anchored >= MOVED:
-        return "same text elsewhere"
-    if max(contained) >= ALL:
-        return "contains"
-    if max(contained) >= SOME:
+    if is_equal or (anywhere >= ALL and anywhere - anchored >= MOVED):
         return "overlaps"
-    return "different"
+    return "overlaps" if max(contained) >= SOME else "different"

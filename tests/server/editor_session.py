@@ -249,17 +249,12 @@ class _Shown:
 
     def _commanded(self, command: Message) -> list[Message]:
         params = {"command": command["command"], "arguments": command["arguments"]}
-        asked = self._client.request("workspace/executeCommand", params)
-        request = self._client.wait(lambda m: m.get("method") == "workspace/applyEdit")
-        answer = {"jsonrpc": "2.0", "id": request["id"], "result": {"applied": True}}
-        self._client.send(answer)
-        result = self._client.answer(asked)["result"]
+        done, result = self._client.edited("workspace/executeCommand", params)
         assert result["applied"], result
-        label = request["params"]["label"]
-        assert label == command["title"], label
-        if "documentChanges" in request["params"]["edit"]:
-            return self._annotated(request["params"]["edit"], label)
-        [(uri, edits)] = request["params"]["edit"]["changes"].items()
+        assert done["label"] == command["title"], done["label"]
+        if "documentChanges" in done["edit"]:
+            return self._annotated(done["edit"], done["label"])
+        [(uri, edits)] = done["edit"]["changes"].items()
         assert uri == self._uri, uri
         return edits
 

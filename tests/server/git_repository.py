@@ -8,9 +8,14 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from tests.server.process_tree import DEADLINE
 
+from excise_server.foundation.inputs import SourceError
 from excise_server.review.candidate import Candidate
-from excise_server.sources.finding import Context, Found, SourceSettings
+from excise_server.sources.collect import open_repository
+from excise_server.sources.finding import Context, Found
+from excise_server.sources.registry import Find
+from excise_server.wire.sources import SourceSettings
 
 GIT = shutil.which("git")
 needs_git = pytest.mark.skipif(GIT is None, reason="git is missing: apt-get install git")
@@ -48,7 +53,7 @@ class Repo:
             env=self.env | {"GIT_COMMITTER_DATE": date, "GIT_AUTHOR_DATE": date} | env,
             input=stdin,
             capture_output=True,
-            timeout=60,
+            timeout=DEADLINE,
             check=False,
         )
         if check and ran.returncode:
@@ -95,6 +100,14 @@ def make(tmp_path: Path, monkeypatch, name: str = "work") -> Repo:
     monkeypatch.setenv("HOME", repo.env["HOME"])
     monkeypatch.setenv("GIT_CONFIG_GLOBAL", repo.env["GIT_CONFIG_GLOBAL"])
     return repo.init()
+
+
+def answer(find: Find, context: Context) -> Found:
+    """Ask a source of a document as `collect` does, with the document's repository."""
+    try:
+        return find(context, open_repository(context))
+    except SourceError as error:
+        return find(context, error)
 
 
 def texts(found: Found) -> dict[str, str]:

@@ -3,6 +3,8 @@
 Tables alone, which are read side by side: hence the length.
 """
 
+import os
+
 CALL = """
 import ctypes, os
 libc = ctypes.CDLL(None, use_errno=True)
@@ -104,10 +106,20 @@ PROGRAMS = {
     "posix_spawn": ("os.posix_spawn('/bin/sh', ['sh'], {})", REFUSED),
     "exec": ("os.execv('/bin/sh', ['sh'])", REFUSED),
     "subprocess": ("import subprocess\nsubprocess.run(['true'])", REFUSED),
+    "a connection": ("import socket\nsocket.create_connection(('127.0.0.1', 9), 5)", REFUSED),
+    # Whoever started it: the environment, the modules, the processes.
+    "the environment": ("assert {'PATH', 'HOME'} & set(os.environ)", "AssertionError"),
+    "that of others": ("open('/proc/1/environ')", ABSENT),
+    "a process outside": (f"os.kill({os.getpid()}, 0)", "ProcessLookupError"),
+    "modules of ours": (
+        "import sys\nassert [name for name in sys.modules if 'excise' in name]",
+        "AssertionError",
+    ),
     # The watcher and what it sees, by way of /proc.
     "memory of its own": ("open('/proc/self/mem', 'r+b')", ABSENT),
     "root of the watcher": ("os.listdir('/proc/1/root')", ABSENT),
     "descriptors by name": ("os.listdir('/proc/self/fd')", ABSENT),
+    "a bind mount": ("assert libc.mount(None, b'/', None, 0x1000 | 32, None) == 0", None),
     "proc mounted anew": ("assert libc.mount(b'p', b'/tmp', b'proc', 0, None) == 0", None),
     # Files of the machine.
     "passwd": ("open('/etc/passwd')", ABSENT),
@@ -155,6 +167,7 @@ PROGRAMS = {
     "signals by descriptors": ("import fcntl\nfcntl.fcntl(0, 8, 1)", REFUSED),  # F_SETOWN
     # Memory, in other coin.
     "address space": ("x = bytearray(8_000_000_000)", "MemoryError"),
+    "many objects": ("x = []\nwhile True: x.append(bytearray(10_000_000))", None),
     "mmap": ("import mmap\nmmap.mmap(-1, 8_000_000_000)", None),
     "many mappings": ("import mmap\nx = [mmap.mmap(-1, 1 << 28) for _ in range(30)]", None),
     "a full folder": (
@@ -177,6 +190,7 @@ PROGRAMS = {
     ),
     "deep recursion": ("def f(): f()\nf()", "RecursionError"),
     "deep nesting": ("eval('(' * 100_000 + ')' * 100_000)", None),
+    "an end by its own hand": ("os.kill(os.getpid(), 9)", "died"),
     "a crash": ("ctypes.string_at(0)", "died"),
     # 80 characters of a file by the name of an exception: only Python's own names are told.
     "a name": (f"raise type(open({INTERPRETER}).read(80), (Exception,), {{}})", "Exception"),
@@ -225,7 +239,7 @@ ENDLESS = {
 }
 
 
-TESTS = "assert f(2) == 3\n"
+TEST = "assert f(2) == 3\n"
 FORGERIES = {
     "kill the group": "os.kill(0, 9)",
     "leave": "os._exit(0)",

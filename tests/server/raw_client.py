@@ -9,11 +9,11 @@ import queue
 import subprocess
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
-TIMEOUT = 60.0
-"""Seconds to wait for a message before a test is given up; no test waits that long for a pass."""
+from tests.server.process_tree import DEADLINE
 
 MODULE = ["-m", "excise_server"]
 
@@ -36,6 +36,8 @@ class RawClient:
         assert self.process.stderr is not None
         self.received: list[Message] = []
         self.log: list[str] = []
+        self.opened: set[str] = set()
+        self.added: set[str] = set()
         self._inbox: queue.SimpleQueue[Message | None] = queue.SimpleQueue()
         self._log_lines: queue.SimpleQueue[str] = queue.SimpleQueue()
         self._next = 0
@@ -77,7 +79,7 @@ class RawClient:
     def wait(self, wanted: Callable[[Message], bool]) -> Message:
         """Return the first message, from now on, that is wanted."""
         while True:
-            message = self._inbox.get(timeout=TIMEOUT)
+            message = self._inbox.get(timeout=DEADLINE)
             if message is None:
                 raise EOFError("the server closed its output")
             self.received.append(message)
@@ -99,6 +101,15 @@ class RawClient:
         assert "result" not in answer, answer
         return answer["error"]
 
+    def edited(self, method: str, params: object) -> tuple[Message, Any]:
+        """Return the edit that a request makes the client do, and the request's result."""
+        asked = self.request(method, params)
+        edit = self.wait(lambda m: m.get("method") == "workspace/applyEdit")
+        self.send({"jsonrpc": "2.0", "id": edit["id"], "result": {"applied": True}})
+        answer = self.answer(asked)
+        assert "error" not in answer, answer
+        return edit["params"], answer["result"]
+
     def diagnostics(self, uri: str, version: int | None = None) -> list[Message]:
         """Wait for the diagnostics of a document (of a version)."""
 
@@ -113,7 +124,7 @@ class RawClient:
 
     def next_log_line(self) -> str:
         """Wait for a line on the server's standard error."""
-        return self._log_lines.get(timeout=TIMEOUT)
+        return self._log_lines.get(timeout=DEADLINE)
 
     # --- a session ---
 
@@ -128,6 +139,7 @@ class RawClient:
     def open(self, uri: str, text: str, version: int = 1, language: str = "python") -> None:
         document = {"uri": uri, "languageId": language, "version": version, "text": text}
         self.notify("textDocument/didOpen", {"textDocument": document})
+        self.opened.add(uri)
 
     def change(self, uri: str, version: int, *changes: Message) -> None:
         document = {"uri": uri, "version": version}
@@ -137,15 +149,38 @@ class RawClient:
 
     def add(self, uri: str, revisions: dict[str, str], **more: Any) -> Message:
         records = [{"id": name, "text": text} for name, text in revisions.items()]
+        self.added |= revisions.keys()
         return self.call("excise/addRevisions", {"uri": uri, "revisions": records} | more)
+
+    def add_candidates(self, *candidates: Message, **more: Any) -> Message:
+        self.added |= {candidate["id"] for candidate in candidates}
+        return self.call("excise/addCandidates", {"candidates": list(candidates)} | more)
+
+    @contextlib.contextmanager
+    def in_folder(self, folder: Path) -> Iterator[RawClient]:
+        """Have a workspace folder for some steps, and nothing of them left when they are done.
+
+        So tests share a server, whose start costs more than most of what they ask it.
+        """
+        workspace = {"uri": folder.as_uri(), "name": folder.name}
+        change = "workspace/didChangeWorkspaceFolders"
+        self.received.clear()
+        self.notify(change, {"event": {"added": [workspace], "removed": []}})
+        yield self
+        self.call("excise/removeCandidates", {"ids": sorted(self.added)})
+        for uri in self.opened:
+            self.notify("textDocument/didClose", {"textDocument": {"uri": uri}})
+        self.notify(change, {"event": {"added": [], "removed": [workspace]}})
+        self.added.clear()
+        self.opened.clear()
 
     def exit(self, *, shutdown: bool = True) -> int:
         """End the session; return the exit code."""
         if shutdown:
             self.call("shutdown")
         self.notify("exit")
-        code = self.process.wait(timeout=TIMEOUT)
-        self._logger.join(timeout=TIMEOUT)
+        code = self.process.wait(timeout=DEADLINE)
+        self._logger.join(timeout=DEADLINE)
         return code
 
     def _read(self) -> None:
@@ -162,3 +197,13 @@ class RawClient:
         for line in self.process.stderr:
             self.log.append(line.decode(errors="replace"))
             self._log_lines.put(self.log[-1])
+
+
+@contextlib.contextmanager
+def serving(capabilities: Message | None = None, **params: Any) -> Iterator[RawClient]:
+    """Serve a client for some steps; in the end nothing may have gone wrong."""
+    with RawClient() as client:
+        client.initialize(capabilities, **params)
+        yield client
+        assert client.exit() == 0
+        assert not any("Traceback" in line for line in client.log), "\n".join(client.log)

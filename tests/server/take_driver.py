@@ -12,7 +12,6 @@ import json
 import os
 import select
 import sys
-from pathlib import Path
 
 import click
 
@@ -47,17 +46,6 @@ def edits() -> list[FileEdit]:
 
 def text(index: int) -> bytes:
     return f"{index} one\n{index} two\n{index} three\n".encode()
-
-
-def build(top: Path) -> None:
-    for edit in edits():
-        if edit.old is not None:
-            path = top / edit.old_path
-            path.parent.mkdir(parents=True, exist_ok=True)
-            if edit.old.mode == "120000":
-                path.symlink_to(os.fsdecode(edit.old.data))
-            else:
-                path.write_bytes(edit.old.data)
 
 
 def run(asked: dict[str, str]) -> int:

@@ -9,8 +9,9 @@ from tests.server.command import excise, one_line
 from tests.server.git_repository import make, needs_git
 from tests.server.test_worktrees import by_id, report, worktree, write
 
+from excise_server.git.checkouts import Selection
 from excise_server.git.repository import open_folder
-from excise_server.sources.candidates import Selection, find_candidates
+from excise_server.sources.candidates import find_candidates
 
 pytestmark = [pytest.mark.slow, needs_git]
 
@@ -66,6 +67,38 @@ def test_the_same_edit_is_the_same_however_old_its_base_is(repo):
                == [("a.py", 1, 1)] for entry in entries.values())  # fmt: skip
     assert {entry["rank"] for entry in entries.values()} == {1}
     assert "behind 80" in excise("worktrees", str(repo.path)).out
+
+
+LEVELS = {
+    "identical": [("return x + 15", "return x * 15 if x else 15")] * 2,
+    "same code": [
+        ("return x + 15", "return (x * 15) if x else 15  # mended"),
+        ("return x + 15", "return x * 15 if x else 15"),
+    ],
+    "same up to names": [
+        ("    return x + 15", "    y = f14(x)\n    log(y)\n    return y * 15 if 0 < y else 15"),
+        ("    return x + 15", "    z = f14(x)\n    log(z)\n    return z * 15 if z > 0 else 15"),
+    ],
+}
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_a_level_is_the_same_however_old_the_bases_are(repo, level):
+    """The ladder for each level: two ways to write one program, each started from every base."""
+    names = []
+    for commits in (20, 4, 1, 0):
+        for way, (old, new) in enumerate(LEVELS[level]):
+            names.append(f"way{way}-{commits}")
+            edited(repo, names[-1], old, new)
+        drift(repo, commits)
+    found = report(repo)
+    ids = [found["candidates"].index(f"worktree:{name}") for name in names]
+    for i, first in zip(ids, names, strict=True):
+        for j, second in zip(ids, names, strict=True):
+            is_one_way = first.partition("-")[0] == second.partition("-")[0]
+            assert found["words"][i][j] == ("identical" if is_one_way else level), (first, second)
+    makers = 8 if level != "same up to names" else 4
+    assert {entry["makers"] for entry in found["ranking"]} == {makers}
 
 
 def test_the_checkout_itself_is_not_a_candidate(repo):
@@ -178,8 +211,8 @@ def test_a_base_and_a_target_of_ones_own(repo):
     assert report(repo, "--base", "ada=ada")["unchanged"] == ["worktree:ada"]
     folder = str(repo.path)
     one_line(excise("worktrees", folder, "--base", "nobody=HEAD"), "no candidate is called nobody")
-    one_line(excise("worktrees", folder, "--base", "ada=nothing"), "there is no commit 'nothing'")
-    one_line(excise("worktrees", folder, "--onto", "--exec=x"), "there is no commit")
+    one_line(excise("worktrees", folder, "--base", "ada=nothing"), "unknown revision 'nothing'")
+    one_line(excise("worktrees", folder, "--onto", "--exec=x"), "unknown revision")
     assert "--onto REV" in excise("worktrees", folder, "--base", "HEAD").err
 
 

@@ -45,7 +45,7 @@ def test_a_shallow_clone_says_that_it_is_one(repo, tmp_path):
     assert ran.code == 1
     [rejected] = ran.json["rejected"]
     assert rejected["id"] == "remote:origin/topic"
-    assert "as far as this shallow clone goes" in rejected["reason"]
+    assert "in this shallow clone" in rejected["reason"]
     assert "git fetch --unshallow" in ran.err
     repo.git("fetch", "--quiet", "--unshallow", cwd=shallow)
     [entry] = report(repo, "--branches", "origin/topic", folder=shallow)["ranking"]
@@ -60,7 +60,7 @@ def test_a_graft_that_cuts_a_history_is_named(repo):
     (repo.path / ".git" / "info" / "grafts").write_text(f"{repo.head('ada')}\n")
     found = report(repo, code=1)
     assert found["candidates"] == ["worktree:bo"]
-    assert "as info/grafts tells it" in found["rejected"][0]["reason"]
+    assert "according to info/grafts" in found["rejected"][0]["reason"]
     assert path.exists()
     assert bo.exists()
     [entry] = report(repo, "--only", "ada", "--base", "ada=main")["ranking"]
@@ -99,9 +99,9 @@ def test_unborn_branches(repo, tmp_path, monkeypatch):
     repo.git("checkout", "--quiet", "--orphan", "nothing-yet", cwd=bo)
     found = report(repo, code=1)
     assert found["candidates"] == ["worktree:ada"]
-    assert found["rejected"][0]["reason"] == "it has no commit yet"
+    assert found["rejected"][0]["reason"] == "it has no commits yet"
     unborn = make(tmp_path, monkeypatch, "unborn")
-    one_line(excise("worktrees", str(unborn.path), "--branches", "**"), "no commit yet")
+    one_line(excise("worktrees", str(unborn.path), "--branches", "**"), "no commits yet")
 
 
 def test_several_merge_bases_are_said(repo):
@@ -118,7 +118,7 @@ def test_several_merge_bases_are_said(repo):
     repo.git("checkout", "--quiet", "main")
     [entry] = report(repo, "--branches", "topic")["ranking"]
     assert changes(entry) == [("e.py", "created")]
-    assert "several merge bases: the first one is taken" in entry["notes"]
+    assert "several merge bases: the first one is used" in entry["notes"]
 
 
 def test_edits_on_top_of_a_branch_count_alone_before_they_are_committed(repo):
@@ -145,7 +145,7 @@ def test_a_merge_that_is_resolved_and_not_committed(repo):
     repo.git("merge", "--quiet", "--no-commit", "--no-ff", "main", cwd=path)
     [entry] = report(repo)["ranking"]
     assert changes(entry) == [("a.py", "modified")]  # c.py is in the target already
-    assert "a merge is not finished" in notes(entry)
+    assert "a merge is in progress" in notes(entry)
 
 
 def test_a_rebase_under_way(repo):
@@ -164,7 +164,7 @@ def test_a_rebase_under_way(repo):
     write(path, "b.txt", "both\n")
     repo.git("add", "b.txt", cwd=path)
     entry = by_id(report(repo, "--only", "ada"))["ada"]
-    assert "a rebase is not finished" in notes(entry)
+    assert "a rebase is in progress" in notes(entry)
     assert changes(entry) == [("a.py", "modified"), ("b.txt", "modified")]
 
 
@@ -186,7 +186,7 @@ def test_a_worktree_that_is_removed_while_it_is_read(repo, tmp_path, monkeypatch
             found = report(repo, code=1)
         assert found["candidates"] == ["worktree:bo"]
         assert found["rejected"] == [
-            {"id": "worktree:ada", "reason": "it was removed while it was read"}
+            {"id": "worktree:ada", "reason": "it was removed while being read"}
         ]
         repo.git("worktree", "prune")
         shutil.rmtree(path, ignore_errors=True)

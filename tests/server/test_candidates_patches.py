@@ -165,7 +165,7 @@ def test_patches_that_cannot_be_used_cost_themselves_alone(repo):
         "patch:empty", "patch:damaged", "patch:outside", "patch:link",
     }  # fmt: skip
     assert "outside" in reasons["patch:link"]
-    assert "leaves the tree" in reasons["patch:outside"]
+    assert "outside the tree" in reasons["patch:outside"]
     one_line(excise("worktrees", str(repo.path), "--patches", "/nowhere"), "no such file or folder")
     (repo.path.parent / "none").mkdir()
     empty = str(repo.path.parent / "none")

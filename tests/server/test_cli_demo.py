@@ -46,10 +46,10 @@ def test_the_demo_shows_candidates_of_two_tasks_with_different_bases():
     )
     out = ran.stdout.decode()
     assert (ran.returncode, ran.stderr) == (0, b"")
-    assert [line.split(":")[0] for line in out.split("\n") if line.startswith("Batch ")] == [
-        "Batch 1 of 2", "Batch 2 of 2",
+    assert [line.split(":")[0] for line in out.split("\n") if line.startswith("Task ")] == [
+        "Task 1 of 2", "Task 2 of 2",
     ]  # fmt: skip
-    assert "2 of 4 make this edit" in out
+    assert "3 of 4 make this edit" in out
     assert "behind 6" in out
     assert "landed already: free-shipping\n" in out
     assert "unchanged: shop-later\n" in out

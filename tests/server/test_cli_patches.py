@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import re
 from pathlib import Path
 
 import msgspec
 import pytest
-from tests.server.command import SUGGESTIONS, excise, one_line
+from tests.server.command import excise
 
-from excise_server.report.patches import PatchDocument
+from excise_server.wire.documents import PatchDocument
 
 DOCS = (Path(__file__).parents[2] / "docs" / "patches.md").read_text(encoding="utf-8")
 FROM = "From 0123456789 Mon Sep 17 00:00:00 2001\n"
@@ -47,57 +46,22 @@ def test_a_mailbox_on_standard_input():
     assert (again["id"], again["version"], again["index"], again["contains"]) == ("-#4", 2, 1, 1.0)
 
 
-def test_a_folder(tmp_path):
-    (tmp_path / "sub").mkdir()
-    (tmp_path / "sub" / "one.patch").write_text(ONE)
-    (tmp_path / "all.mbox").write_text(ONE + OTHER)
-    (tmp_path / "README").write_text("nothing\n")
-    (tmp_path / "packed.zip").write_bytes(b"PK\x03\x04\0\0")
-    (tmp_path / "merge.diff").write_text("diff --cc x\n@@@ -1 -1 +1 @@@\n")
-    ran = excise("cluster", str(tmp_path), "--json")
-    assert ran.code == 1
-    members = [cluster["members"] for cluster in ran.json["clusters"]]
-    assert members == [["all.mbox#1", "sub/one.patch"], ["all.mbox#2"]]
-    assert ran.json["rejected"] == [
-        {"id": "merge.diff", "reason": "line 1: a combined diff (of a merge) cannot be read"}
-    ]
-    assert "other files, not patches: 2" in excise("cluster", str(tmp_path)).out
-
-
-def test_newest():
-    ran = excise("cluster", "-", "--json", "--newest", stdin=ONE + OTHER + AGAIN)
-    assert [cluster["members"] for cluster in ran.json["clusters"]] == [["-#2"], ["-#3"]]
-    assert ran.json["notes"]["-#1"] == ["left out: there is a newer version of its series"]
-
-
 SECOND = mail("[PATCH 2/2] x: call it", "h(1);", "h(2);", path="z.c")
 LATER = mail("[PATCH v2 2/2] x: call it", "h(1);", "h(2);", path="z.c")
 
 
-def test_a_series_is_one_patch():
-    sent = COVER + ONE + SECOND + OTHER + AGAIN + LATER
-    found = excise("cluster", "-", "--json", "--series", stdin=sent).json
-    assert [cluster["members"] for cluster in found["clusters"]] == [["-#1", "-#5"], ["-#4"]]
-    first, second = found["patches"][:2]
-    assert first["messages"] == ["-#1", "-#2", "-#3"]
-    assert second["messages"] == ["-#5", "-#6"]
-    assert first["files"] == ["x.c", "z.c"]
-    assert "messages" not in found["patches"][2]
-    assert found["covers"] == []
-    alone = excise("cluster", "-", "--json", "--series", stdin=SECOND + OTHER).json
-    assert alone["notes"]["-#1"] == ["of its series these are not here: 1"]
-    sent = ONE + SECOND + OTHER + AGAIN + LATER
-    both = excise("cluster", "-", "--json", "--series", "--newest", stdin=sent).json
-    assert [cluster["members"] for cluster in both["clusters"]] == [["-#3"], ["-#4"]]
-
-
-def test_the_basis_is_said():
-    blob = "index 1234567..{} 100644\n--- a/x.c"
-    shown = [
-        text.replace("--- a/x.c", "diff --git a/x.c b/x.c\n" + blob.format(new))
-        for text, new in ((ONE, "2345678"), (AGAIN, "3456789"))
-    ]
-    assert excise("cluster", "-", "--json", stdin="".join(shown)).json["basis"] == "edits"
+@pytest.mark.parametrize(
+    ("options", "sent", "clusters", "left_out"),
+    [
+        ((), ONE + OTHER + AGAIN, [["-#2"], ["-#3"]], ["-#1"]),
+        (("--series",), ONE + SECOND + OTHER + AGAIN + LATER, [["-#3"], ["-#4"]], ["-#1", "-#2"]),
+    ],
+)
+def test_newest_leaves_out_what_has_a_newer_version(options, sent, clusters, left_out):
+    found = excise("cluster", "-", "--json", "--newest", *options, stdin=sent).json
+    assert [cluster["members"] for cluster in found["clusters"]] == clusters
+    said = ["left out: its series has a newer version"]
+    assert found["notes"] == dict.fromkeys(left_out, said)
 
 
 @pytest.mark.parametrize("others", [0, 1, 146])
@@ -119,35 +83,6 @@ def test_options_reach_the_groups():
     assert ran.json["scores"] == [["-#1", "-#2", 1.0]]
     ran = excise("cluster", "-", "--json", "--scores", "--ignore-path", "", stdin=ONE + edit)
     assert ran.json["scores"][0][2] < 1
-
-
-def test_the_same_message_twice_and_a_patch_against_itself():
-    twice = mail("x", "a", "b", more="Message-ID: <1@x>\n") * 2
-    found = excise("cluster", "-", "--json", stdin=twice).json
-    assert found["notes"] == {"-#2": ["duplicate Message-ID"]}
-    assert found["clusters"][0]["min_similarity"] == 1
-
-
-def test_hostile_texts_are_inert():
-    hostile = mail("=?utf-8?q?=1B[31m<script>=E2=80=AE?=", "a", "b", path="a\x1b[1m.c")
-    ran = excise("cluster", "-", stdin=hostile)
-    assert "\x1b" not in ran.out
-    assert "\u202e" not in ran.out
-    assert "\\x1b[31m<script>\\u202e" in ran.out.replace("\n", "")
-    assert "\x1b" not in excise("cluster", "-", "--csv", stdin=hostile).out
-
-
-def test_csv_runs_no_formula():
-    ran = excise("cluster", "-", "--csv", stdin=mail("=1+2", "a", "b") + OTHER)
-    rows = list(csv.DictReader(ran.out.split("\n")))
-    assert [row["subject"] for row in rows] == ["'=1+2", "[PATCH] y: stop"]
-
-
-def test_refusals():
-    assert "Name patches" in excise("cluster").err
-    assert "--comments drop needs whole files" in excise("cluster", "-", "--comments", "drop").err
-    assert "--csv: for patches alone" in excise("cluster", "--origin", *SUGGESTIONS, "--csv").err
-    one_line(excise("cluster", "/no/such/file"), "no such file")
 
 
 @pytest.mark.slow

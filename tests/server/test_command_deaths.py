@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from tests.server.command import command_line
+from tests.server.process_tree import DEADLINE, children, cpu_of, is_running, wait_until
 
 pytestmark = [
     pytest.mark.slow,
@@ -42,35 +43,16 @@ def start(files: Path, *arguments: str) -> subprocess.Popen[str]:
     )
 
 
-def cpu_of(pid: int) -> float:
-    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-
-
 def in_parser(process: subprocess.Popen[str], seen: set[int]) -> int:
     """Return the fork once it has worked for longer than all but the slow text takes."""
-    end = time.monotonic() + 60
-    children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
+    end = time.monotonic() + DEADLINE
     while time.monotonic() < end and process.poll() is None:
-        for pid in map(int, children.read_text().split()):
-            if pid not in seen and cpu_of(pid) > 2.5:
+        for pid in children(process.pid):
+            if pid not in seen and cpu_of(pid) > 1.2:
                 seen.add(pid)
                 return pid
         time.sleep(0.02)
     raise AssertionError("the fork never came to the slow text")
-
-
-def is_gone(pid: int) -> bool:
-    end = time.monotonic() + 30
-    while time.monotonic() < end:
-        try:
-            state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-        except FileNotFoundError:
-            return True
-        if state == "Z":
-            return True
-        time.sleep(0.05)
-    return False
 
 
 def test_a_text_that_ends_the_command_is_lexical_and_stays_so(files):
@@ -116,37 +98,21 @@ def test_what_was_printed_is_not_printed_again(files):
     assert [line["id"] for line in lines if "id" in line] == [0, 1, 2, 3]
 
 
-def test_with_the_command_its_fork_ends(files):
+@pytest.mark.parametrize(
+    ("number", "whom", "code"),
+    [
+        (signal.SIGKILL, "command", -signal.SIGKILL),
+        (signal.SIGTERM, "command", -signal.SIGTERM),
+        (signal.SIGKILL, "fork", -signal.SIGKILL),
+        (signal.SIGINT, "both", 130),  # as a terminal does
+    ],
+)
+def test_a_signal_from_outside_ends_both_and_blames_no_text(files, number, whom, code):
     process = start(files, "rank", "o.py", "a.py", "b.py")
     fork = in_parser(process, set())
-    process.kill()
+    for pid in {"command": [process.pid], "fork": [fork], "both": [process.pid, fork]}[whom]:
+        os.kill(pid, number)
     process.communicate()
-    assert is_gone(fork)
-
-
-def test_a_signal_to_the_command_reaches_its_fork(files):
-    process = start(files, "rank", "o.py", "a.py", "b.py")
-    fork = in_parser(process, set())
-    process.terminate()
-    process.communicate()
-    assert process.returncode == -signal.SIGTERM
-    assert is_gone(fork)
-    assert not (files / "cache").exists(), "nobody blames the text"
-
-
-def test_a_kill_from_outside_is_not_outlived(files):
-    process = start(files, "rank", "o.py", "a.py", "b.py")
-    os.kill(in_parser(process, set()), signal.SIGKILL)
-    process.communicate()
-    assert process.returncode == -signal.SIGKILL
+    assert process.returncode == code
+    wait_until(lambda: not is_running(fork))
     assert not (files / "cache").exists()
-
-
-def test_an_interrupt_ends_both_with_its_code(files):
-    process = start(files, "rank", "o.py", "a.py", "b.py")
-    fork = in_parser(process, set())
-    os.kill(process.pid, signal.SIGINT)  # as a terminal does, to both
-    os.kill(fork, signal.SIGINT)
-    process.communicate()
-    assert process.returncode == 130
-    assert is_gone(fork)

@@ -12,7 +12,7 @@ from tests.server.command import excise
 from tests.server.git_repository import make, needs_git
 
 from excise.patches import Pool, read
-from excise.patches.features import text_id
+from excise.patches.identity import text_id
 from excise_server.foundation.inputs import UnansweredError
 from excise_server.git import command
 from excise_server.git.repository import open_folder
@@ -228,10 +228,10 @@ def test_a_line_of_a_megabyte(repo):
 @pytest.mark.parametrize(
     ("name", "reason"),
     [
-        ("HEAD..HEAD", "it holds no commit"),
+        ("HEAD..HEAD", "it contains no commits"),
         ("nothing..HEAD", "is not a range of commits"),
         ("--all..HEAD", "is not a range of commits"),
-        ("..", "it holds no commit"),
+        ("..", "it contains no commits"),
         ("HEAD..HEAD\n--all", "is not a range of commits"),
     ],
 )

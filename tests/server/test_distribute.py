@@ -5,19 +5,21 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-import time
 
 import pytest
 from tests.server.command import command_line, excise, spawn
+from tests.server.process_tree import DEADLINE, wait_until
 from tests.server.test_cli_patches import AGAIN, ONE, OTHER
 from tests.server.test_state import mails
+
+from excise.patches.mail import pieces
+from excise_server.queue.counted import Merger, PieceReader
 
 pytestmark = pytest.mark.slow
 
 distributed = pytest.importorskip(
     "distributed", reason="Dask is missing: pip install '.[distributed]'"
 )
-DEADLINE = 120
 
 
 @pytest.fixture
@@ -33,7 +35,7 @@ def cluster(tmp_path):
              "--port", "0", *where], **quiet)
     ]  # fmt: skip
     try:
-        until(lambda: file.exists() and file.read_text().strip().endswith("}"))
+        wait_until(lambda: file.exists() and file.read_text().strip().endswith("}"))
         address = json.loads(file.read_text())["address"]
         for name in ("one", "two"):
             line = [sys.executable, "-m", "distributed.cli.dask_worker", address, "--no-nanny",
@@ -46,13 +48,6 @@ def cluster(tmp_path):
         for process in reversed(started):
             process.kill()
             process.wait()
-
-
-def until(condition):
-    end = time.monotonic() + DEADLINE
-    while not condition():
-        assert time.monotonic() < end, "it never came to that"
-        time.sleep(0.01)
 
 
 def test_the_same_as_in_one_process(cluster, tmp_path, monkeypatch):
@@ -83,14 +78,31 @@ def test_a_worker_killed_in_the_middle_loses_nothing(cluster, tmp_path):
             stderr=subprocess.PIPE,
         )
         # It holds results that are still wanted, and works on more.
-        until(lambda: client.has_what()[addresses["one"]] and client.processing()[addresses["one"]])
+        wait_until(
+            lambda: client.has_what()[addresses["one"]] and client.processing()[addresses["one"]]
+        )
         workers[0].kill()
         workers[0].wait()
         assert process.poll() is None, "it was done before the worker died"
         out, errors = process.communicate(timeout=DEADLINE)
-        until(lambda: list(client.scheduler_info()["workers"]) == [addresses["two"]])
+        wait_until(lambda: list(client.scheduler_info()["workers"]) == [addresses["two"]])
     assert process.returncode == 0, errors
     assert json.loads(out) == excise("cluster", str(box), "--json").json
+
+
+def test_a_profiler_that_holds_frames_stops_no_part():
+    frames = []
+    data = "".join(mails(20, seed=8)).encode()
+    numbered = [(number, line, mail) for number, (line, mail) in enumerate(pieces(data), start=1)]
+    reader, merger = PieceReader(), Merger()
+    read = [reader(numbered[start : start + 5]) for start in range(0, len(numbered), 5)]
+    # As Dask's own does, which samples the threads of a worker.
+    sys.setprofile(lambda frame, *_: frames.append(frame))
+    try:
+        known = [edits for part in read for _, edits, *_ in merger.take(part)[1]]
+    finally:
+        sys.setprofile(None)
+    assert len(known) == len(numbered)
 
 
 def test_all_workers_gone_is_an_error_not_a_wait(cluster, tmp_path):
@@ -99,7 +111,7 @@ def test_all_workers_gone_is_an_error_not_a_wait(cluster, tmp_path):
         worker.kill()
         worker.wait()
     with distributed.Client(address, set_as_default=False) as client:
-        until(lambda: not client.scheduler_info()["workers"])
+        wait_until(lambda: not client.scheduler_info()["workers"])
     ran = spawn_with_patience("cluster", "-", "--dask", address, stdin=ONE.encode())
     assert ran.returncode == 2
     assert b"it has no workers" in ran.stderr
@@ -148,4 +160,4 @@ def test_options_that_do_not_go_together(tmp_path):
     state = str(tmp_path / "s")
     assert excise("cluster", "-", "--workers", "2", "--dask", "tcp://x", stdin=ONE).code == 2
     assert excise("cluster", "-", "--workers", "2", "--incremental", state, stdin=ONE).code == 2
-    assert "for patches alone" in excise("cluster", "--origin", "x", "y", "--workers", "2").err
+    assert "only for patches" in excise("cluster", "--origin", "x", "y", "--workers", "2").err

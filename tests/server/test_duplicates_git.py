@@ -131,7 +131,7 @@ def test_bad_questions(repo, tmp_path):
     git = ("duplicates", "--git", "nothing/*")
     one_line(excise(*git, str(repo.path)), "no ref matches", "fetch")
     one_line(excise(*git, str(tmp_path)), "not in a git repository")
-    one_line(excise(*git, str(repo.path), "--onto", "gone"), "no commit 'gone'")
+    one_line(excise(*git, str(repo.path), "--onto", "gone"), "unknown revision 'gone'")
     assert excise(*git, "a", "b").code == 2
     assert excise("duplicates", "x.patch", "--onto", "main").code == 2
 

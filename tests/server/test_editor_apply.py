@@ -8,17 +8,16 @@ from tests.server.test_line_map import REVISIONS, TEXT
 
 from excise import CancelFlag
 from excise.text import Revision, normalise
-from excise_server.editor.analysis import Analysis, Analyst
+from excise_server.editor.analysis import Analysis, Analyst, Snapshot
 from excise_server.editor.apply import (
-    BlockedError,
     LineEdit,
     apply_edits,
     buffer_lines,
     line_end,
-    replacing,
     restate,
+    taking,
 )
-from excise_server.editor.snapshot import Snapshot
+from excise_server.foundation.inputs import SourceError
 
 
 def analysed(origin: str, revisions: list[str], buffer: str | None = None) -> Analysis:
@@ -34,8 +33,8 @@ def restated(analysis: Analysis, revision: int) -> str:
 
 def placed(analysis: Analysis, index: int, revision: int) -> str:
     lines, hunk = buffer_lines(analysis), analysis.hunks[index]
-    text = next(v.text for v in hunk.variants if revision in v.members)
-    return apply_edits(lines, replacing(analysis, lines, index, text))
+    variant = next(n for n, v in enumerate(hunk.variants) if revision in v.members)
+    return apply_edits(lines, taking(analysis, lines, index, variant))
 
 
 @given(TEXT, REVISIONS)
@@ -71,12 +70,13 @@ def test_hunks_of_two_revisions_compose(origin: str, a: str, b: str):
     analysis = analysed(origin, [a, b])
     lines = buffer_lines(analysis)
     chosen = {
-        at: next(v.text for v in hunk.variants if at % 2 in v.members)
+        at: next(n for n, v in enumerate(hunk.variants) if at % 2 in v.members)
         for at, hunk in enumerate(analysis.hunks)
     }
-    edits = [edit for at, text in chosen.items() for edit in replacing(analysis, lines, at, text)]
+    edits = [edit for at, number in chosen.items() for edit in taking(analysis, lines, at, number)]
     hunks = analysis.comparison.matrix.hunks()
-    assert apply_edits(lines, edits) == hunks.apply(chosen)
+    texts = {at: hunks[at].variants[number].text for at, number in chosen.items()}
+    assert apply_edits(lines, edits) == hunks.apply(texts)
 
 
 @given(TEXT, REVISIONS, TEXT)
@@ -87,7 +87,7 @@ def test_every_edit_lies_in_its_hunk_and_the_rest_stays(origin, revisions, buffe
     for index in range(len(revisions)):
         try:
             edits = restate(analysis, lines, index)
-        except BlockedError:
+        except SourceError:
             assert any(site.crossed for site in analysis.sites)
             continue
         covered = {at for s in analysis.sites for at in range(s.lo, s.hi)}
@@ -138,9 +138,9 @@ def test_an_insertion_applied_is_not_inserted_again():
 def test_edits_that_reach_into_a_hunk_from_outside_are_not_destroyed():
     analysis = analysed("1\n2\n3\n4\n", ["1\n2a\n3\n4\n"], "1\nmine\nmine too\n4\n")
     lines = buffer_lines(analysis)
-    with pytest.raises(BlockedError):
-        replacing(analysis, lines, 0, "2a\n")
-    with pytest.raises(BlockedError):
+    with pytest.raises(SourceError):
+        taking(analysis, lines, 0, 0)
+    with pytest.raises(SourceError):
         restate(analysis, lines, 0)
 
 

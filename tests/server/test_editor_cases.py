@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -14,37 +14,29 @@ from tests.server.editor_session import EditorSession
 CASES = sorted((Path(__file__).parents[1] / "cases" / "editor").glob("*.txt"))
 
 
-class Sessions:
-    """Servers by the client that they serve; each is started by the first case that needs it."""
-
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-        self._sessions: dict[str, EditorSession] = {}
-
-    def of(self, client: str) -> EditorSession:
-        """Return the session of a client."""
-        if client not in self._sessions:
-            (workspace := self._folder / client).mkdir()
-            self._sessions[client] = EditorSession(client, workspace)
-        return self._sessions[client]
-
-    def end(self) -> None:
-        """End them all."""
-        for session in self._sessions.values():
-            session.end()
+Sessions = Callable[[str], EditorSession]
 
 
 @pytest.fixture(scope="session")
 def sessions(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sessions]:
-    sessions = Sessions(tmp_path_factory.mktemp("editor"))
-    yield sessions
-    sessions.end()
+    """Return the server of a client, which is started by the first case that needs it."""
+    folder, started = tmp_path_factory.mktemp("editor"), dict[str, EditorSession]()
+
+    def session_of(client: str) -> EditorSession:
+        if client not in started:
+            (workspace := folder / client).mkdir()
+            started[client] = EditorSession(client, workspace)
+        return started[client]
+
+    yield session_of
+    for session in started.values():
+        session.end()
 
 
 def check(path: Path, sessions: Sessions) -> None:
     """Show a case to its client, and compare what it is told with the archive."""
     case = editor_case.read(path)
-    archive.check(path, sessions.of(case.client).results(case))
+    archive.check(path, sessions(case.client).results(case))
 
 
 @pytest.mark.parametrize("path", CASES, ids=lambda path: path.stem)

@@ -6,13 +6,15 @@ import json
 from functools import partial
 
 import pytest
-
-pytest.importorskip("sacrebleu", reason="pip install '.[eval]'")
+from tests.server.command import excise
 
 from excise_server.evaluation.commit_messages import METRICS, Choices, factors
 from excise_server.evaluation.commit_messages import read_pair as read_line
 from excise_server.evaluation.resources import resources
 from excise_server.foundation.inputs import SourceError
+
+for needed in ("sacrebleu", "rouge_score"):
+    pytest.importorskip(needed, reason="pip install '.[eval]'")
 
 read_pair = partial(read_line, 1)
 
@@ -45,30 +47,27 @@ def test_the_published_table_is_reproduced_within_two_hundredths(pairs):
     synonyms = resources().synonyms
     if synonyms is None:
         pytest.skip(f"METEOR: {resources().missing['synonyms']}")
-    found = {effect.metric: effect for effect in factors(pairs, synonyms)}
+    found = factors(pairs, synonyms)
     for metric, figures in PUBLISHED.items():
         for factor, figure in figures.items():
-            effect = found[metric]
-            sides = (effect.clean, effect.clean) if factor == "plain" else effect.factors[factor]
-            rho = sides[0 if factor in TURNED_OFF else 1][0]
-            assert rho == pytest.approx(figure, abs=0.02), (metric, factor)
+            effect = found[metric][factor]
+            side = effect.get("without" if factor in TURNED_OFF else "with", effect)
+            assert side["spearman"] == pytest.approx(figure, abs=0.02), (metric, factor)
 
 
 def test_counting_words_as_the_names_say_gives_other_figures(pairs):
     """Words are what BLEU counts; the published figures count characters."""
-    words = {effect.metric: effect.clean[0] for effect in factors(pairs, None, "word")}
-    letters = {effect.metric: effect.clean[0] for effect in factors(pairs, None)}
-    assert words["bleu4"] == pytest.approx(0.197, abs=0.001)
-    assert letters["bleu4"] == pytest.approx(0.705, abs=0.001)
+    words, letters = factors(pairs, None, "word"), factors(pairs, None)
+    assert words["bleu4"]["plain"]["spearman"] == pytest.approx(0.197, abs=0.001)
+    assert letters["bleu4"]["plain"]["spearman"] == pytest.approx(0.705, abs=0.001)
     assert words["rouge1"] == letters["rouge1"]
 
 
 def test_without_synonyms_meteor_and_its_kin_are_left_out():
     found = factors([read_pair(PAIR)] * 3, None)
-    assert [effect.metric for effect in found] == [
-        *("bleu4", "bleu-norm", "bleu-cc", "rouge1", "rouge2", "rougeL", "ter")
-    ]
-    assert all(effect.clean == (None, None) for effect in found)
+    assert list(found) == ["bleu4", "bleu-norm", "bleu-cc", "rouge1", "rouge2", "rougeL", "ter"]
+    undefined = {"spearman": None, "pearson": None}
+    assert all(effect["plain"] == undefined for effect in found.values())
 
 
 def test_what_a_factor_turns_off():
@@ -114,5 +113,31 @@ def test_another_shape_is_refused(change, reason):
 def test_empty_messages_are_messages():
     rows = [PAIR | {"prediction": ""}, PAIR | {"reference": ""}, PAIR]
     pairs = [read_pair(row | {"ratings": [at]}) for at, row in enumerate(rows)]
-    for effect in factors(pairs, str.split):
-        assert effect.clean[0] is None or -1 <= effect.clean[0] <= 1
+    for effect in factors(pairs, str.split).values():
+        rho = effect["plain"]["spearman"]
+        assert rho is None or -1 <= rho <= 1
+
+
+@pytest.mark.slow
+def test_the_command_prints_the_table_of_measures_and_that_of_factors():
+    messages = [
+        {"id": 1, "prediction": "Fix bug", "reference": "Fix bug", "ratings": [4, 4, 4]},
+        {"id": 2, "prediction": "Fix bug", "reference": "fix bug .", "ratings": [3, 4, 4]},
+        {"id": 3, "prediction": "Add test", "reference": "Remove file", "ratings": [0, 0, 1]},
+        {"id": 4, "prediction": "Add test", "reference": "Add a test", "ratings": [3, 2, 3]},
+        {"id": 5, "prediction": "a", "reference": "b"},
+    ]
+    lines = "".join(json.dumps(message) + "\n" for message in messages)
+    command = ("eval", "--protocol", "commit-messages", "--measures", "rouge1,em")
+    command += ("--bootstrap", "20", "-")
+    ran = excise(*command, "--json", stdin=lines)
+    reason = "'ratings' is not a list of at least one number"
+    assert (ran.code, ran.err) == (1, f"excise: record left out: line 5: {reason}\n")
+    assert ran.json["rejected"] == [{"line": 5, "id": 5, "reason": reason}]
+    assert ran.json["n"] == 4
+    assert ran.json["measures"]["rouge1"]["spearman"] > 0
+    rouge = ran.json["factors"]["word"]["rouge1"]
+    assert set(rouge) == {"plain", "case", "punctuation"}
+    assert rouge["case"]["with"]["spearman"] >= rouge["case"]["without"]["spearman"]
+    shown = excise(*command, stdin=lines).out
+    assert "without > with each factor (BLEU of characters)" in shown

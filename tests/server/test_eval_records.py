@@ -36,36 +36,6 @@ def test_labels_are_verdicts_or_grades(label, value):
     assert read_record(RECORD | {"label": label}).label == value
 
 
-@pytest.mark.parametrize(
-    ("change", "reason"),
-    [
-        ({"origin": None}, "'origin' is not a string"),
-        ({"reference": []}, "'reference' is an empty list"),
-        ({"reference": ["a", 1]}, r"'reference\[1\]' is not a string"),
-        ({"hypothesis": "a\0b"}, "'hypothesis' is binary: NUL character at offset 1"),
-        ({"hypothesis": "\ud800"}, r"lone surrogate U\+D800 at offset 0"),
-        ({"label": "yes"}, "'label' is not a number"),
-        ({"label": float("nan")}, "'label' is not a finite number"),
-        ({"label": 10**400}, "'label' is not a finite number"),
-        ({"count": 0}, "'count' is not a whole number from 1"),
-        ({"count": 1.5}, "'count' is not a whole number from 1"),
-        ({"count": True}, "'count' is not a whole number from 1"),
-        ({"id": None}, "'id' is neither a string nor a number"),
-        ({"id": float("inf")}, "'id' is not a finite number"),
-        ({"language": 3}, "'language' is not a string"),
-    ],
-)
-def test_another_shape_is_refused_with_its_field(change, reason):
-    with pytest.raises(SourceError, match=reason):
-        read_record(RECORD | change)
-
-
-@pytest.mark.parametrize("key", ["id", "origin", "reference", "hypothesis"])
-def test_a_missing_field_is_named(key):
-    with pytest.raises(SourceError, match=f"'{key}' is missing"):
-        read_record({name: value for name, value in RECORD.items() if name != key})
-
-
 def test_the_prefix_is_the_papers_and_the_same_for_all_three():
     item = read_item(read_record(RECORD | {"reference": ["b", "d"]}))
     longer = with_prefix(item, "7", 0)

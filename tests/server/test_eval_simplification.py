@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from itertools import combinations
 from math import inf, log, sqrt
 
@@ -11,13 +12,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.spatial.distance import jensenshannon
 from scipy.stats import entropy
+from tests.server.command import excise
 
 from excise_server.evaluation.simplification import (
-    Operations,
+    WordOperations,
     divergence,
     edit_operations,
-    random_split,
-    stratified_split,
+    most_even_split,
     without_poor,
 )
 from excise_server.foundation.inputs import SourceError
@@ -49,12 +50,12 @@ def test_the_operations_are_as_many_as_the_distance(a, b):
 @pytest.mark.parametrize(
     ("before", "after", "expected"),
     [
-        ("", "", Operations(0, 0, 0, 0, 0.0)),
-        ("a b", "A B", Operations(0, 0, 0, 0, 0.0)),
-        ("", "a b", Operations(2, 0, 0, 0, 100.0)),
-        ("a b c d", "a c d", Operations(0, 1, 0, 0, 25.0)),
-        ("a b c d e", "b c d e a", Operations(0, 0, 0, 1, 40.0)),
-        ("a b", "c d", Operations(0, 0, 2, 0, 100.0)),
+        ("", "", WordOperations(0, 0, 0, 0, 0.0)),
+        ("a b", "A B", WordOperations(0, 0, 0, 0, 0.0)),
+        ("", "a b", WordOperations(2, 0, 0, 0, 100.0)),
+        ("a b c d", "a c d", WordOperations(0, 1, 0, 0, 25.0)),
+        ("a b c d e", "b c d e a", WordOperations(0, 0, 0, 1, 40.0)),
+        ("a b", "c d", WordOperations(0, 0, 2, 0, 100.0)),
     ],
 )
 def test_operations_by_hand(before, after, expected):
@@ -103,10 +104,11 @@ def test_what_changes_most_is_left_out():
 
 def test_a_random_split_deals_every_pair_once():
     sizes = {"train": 7, "dev": 0, "test": 3}
-    split = random_split(sizes, 324)
+    table = np.arange(20).reshape(10, 2)
+    split, _ = most_even_split(table, sizes, 324, attempts=1)
     assert {name: split.count(name) for name in sizes} == sizes
-    assert random_split(sizes, 324) == split
-    assert random_split(sizes, 155) != split
+    assert most_even_split(table, sizes, 324, attempts=1)[0] == split
+    assert most_even_split(table, sizes, 155, attempts=1)[0] != split
 
 
 def spread(table, members) -> float:
@@ -119,14 +121,34 @@ def spread(table, members) -> float:
 def test_enough_attempts_find_the_most_even_split_there_is():
     table = np.random.default_rng(1).integers(0, 9, (8, 3)).astype(float)
     best = min(spread(table, members) for members in combinations(range(8), 5))
-    split, found = stratified_split(table, {"train": 5, "test": 3}, 0, attempts=3_000)
+    split, found = most_even_split(table, {"train": 5, "test": 3}, 0, attempts=3_000)
     assert found == pytest.approx(best)
     trained = [at for at, name in enumerate(split) if name == "train"]
     assert spread(table, trained) == pytest.approx(best)
-    assert stratified_split(table, {"train": 5, "test": 3}, 0, attempts=3_000)[0] == split
-    few = stratified_split(table, {"train": 5, "test": 3}, 0, attempts=1)[1]
+    assert most_even_split(table, {"train": 5, "test": 3}, 0, attempts=3_000)[0] == split
+    few = most_even_split(table, {"train": 5, "test": 3}, 0, attempts=1)[1]
     assert few >= found
 
 
 def test_an_operation_may_never_occur():
-    assert stratified_split(np.zeros((4, 2)), {"a": 2, "b": 2}, 0, attempts=2)[1] == 0.0
+    assert most_even_split(np.zeros((4, 2)), {"a": 2, "b": 2}, 0, attempts=2)[1] == 0.0
+
+
+def test_the_command_drops_what_is_poorly_aligned_and_deals_anew(tmp_path):
+    pairs = [
+        {"before": "a b c d", "after": "a c d", "split": "train"},
+        {"before": "a b c d", "after": "a x c d e", "split": "train"},
+        {"before": "a b c d e", "after": "b c d e a", "split": "test"},
+        {"before": "p q", "after": "r s t", "split": "test"},
+    ]
+    lines = "".join(json.dumps(pair) + "\n" for pair in pairs)
+    out = tmp_path / "out.jsonl"
+    command = ("eval", "--protocol", "simplification", "-", "--drop-poor", "25", "--json")
+    command += ("--split", "stratified", "--attempts", "50")
+    ran = excise(*command, "--out", str(out), stdin=lines)
+    assert ran.json["dropped"] == 1
+    assert ran.json["spread"] >= 0
+    written = [json.loads(line) for line in out.read_text().split("\n")[:-1]]
+    assert [one["before"] for one in written] == [one["before"] for one in pairs[:3]]
+    assert sorted(one["split"] for one in written) == ["test", "train", "train"]
+    assert excise(*command, stdin=lines).json == ran.json

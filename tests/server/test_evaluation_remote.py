@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import os
-import pickle
 import signal
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from tests.server.process_tree import wait_until
 
 from excise.evaluation import MEASURES, MeasureUnavailableError, measure
 from excise.evaluation.wordnet import EXCEPTIONS, FILES
 from excise_server.evaluation import resources as module
-from excise_server.evaluation.remote import Remote
 from excise_server.evaluation.resources import resources, wordnet_folder
 from excise_server.foundation.inputs import SourceError
+from excise_server.processes.remote import Remote
 
 ROOT = Path(__file__).parent.parent.parent
 A = "def f(x):\n    return x + 1\n"
@@ -82,19 +82,11 @@ def test_codebleu_survives_what_cannot_be_encoded(codebleu):
         assert 0 <= value("codebleu", world, reference=A, hypothesis=hypothesis) <= 1
 
 
-def test_codebleu_is_pickled_without_its_process(codebleu):
-    world = resources(wanted=["codebleu"], environment={"EXCISE_CODEBLEU_PYTHON": codebleu})
-    first = measure("codebleu", world)
-    again = pickle.loads(pickle.dumps(first))
-    texts = {"origin": B, "reference": A, "hypothesis": B, "language": "python"}
-    assert again(**texts) == first(**texts)
-
-
 def test_a_process_that_dies_is_told_and_started_anew(codebleu):
     remote = Remote("codebleu", codebleu)
     before = remote(B, [A], B, "python")
     os.kill(remote._process.pid, signal.SIGKILL)
-    remote._process.wait()
+    wait_until(lambda: remote._process.ended() is not None)
     assert remote(B, [A], B, "python") == before
     remote.close()
     remote.close()
@@ -170,20 +162,22 @@ def test_without_anything_every_measure_says_which_command_helps(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("python", "why"),
+    ("name", "python", "model", "reasons"),
     [
-        ("/no/such/python", "/no/such/python does not start: No such file"),
-        (str(Path(__file__)), "does not start: Permission denied"),
-        ("/bin/true", "its process ended"),
-        ("/bin/echo", "by /bin/echo"),
-        (sys.executable, "No module named 'codebleu'"),
+        ("codebleu", "/no/such/python", None, ["/no/such/python does not start: No such file"]),
+        ("codebleu", str(Path(__file__)), None, ["does not start: Permission denied"]),
+        ("codebleu", "/bin/true", None, ["its process ended"]),
+        ("codebleu", "/bin/echo", None, ["by /bin/echo"]),
+        ("codebleu", sys.executable, None, ["No module named", "pip install 'codebleu"]),
+        ("bertscore", "/bin/true", str(ROOT), ["its process ended"]),
+        ("lens", None, "/no/such/model", ["EXCISE_LENS_MODEL: there is no /no/such/model"]),
     ],
 )
-def test_an_interpreter_that_will_not_do_is_named(python, why):
-    world = resources(wanted=["codebleu"], environment={"EXCISE_CODEBLEU_PYTHON": python})
-    assert why in measure("codebleu", world).missing()
-    if python == sys.executable:
-        assert "pip install 'codebleu" in measure("codebleu", world).missing()
+def test_an_interpreter_or_model_that_will_not_do_is_named(name, python, model, reasons):
+    variables = {f"EXCISE_{name.upper()}_PYTHON": python, f"EXCISE_{name.upper()}_MODEL": model}
+    environment = {variable: value for variable, value in variables.items() if value}
+    why = measure(name, resources(wanted=[name], environment=environment)).missing()
+    assert all(reason in why for reason in reasons)
 
 
 def test_patience_ends(tmp_path):
@@ -192,18 +186,6 @@ def test_patience_ends(tmp_path):
     mute.chmod(0o755)
     with pytest.raises(MeasureUnavailableError, match=r"no answer within 0\.2 s"):
         Remote("codebleu", str(mute), patience=0.2)(B, [A], B, "python")
-
-
-def test_a_model_that_does_not_exist_is_named(tmp_path):
-    environment = {"EXCISE_LENS_MODEL": str(tmp_path / "absent")}
-    world = resources(wanted=["lens"], environment=environment)
-    assert "EXCISE_LENS_MODEL: there is no" in measure("lens", world).missing()
-
-
-def test_a_model_without_its_package_is_told(tmp_path):
-    environment = {"EXCISE_BERTSCORE_MODEL": str(tmp_path), "EXCISE_BERTSCORE_PYTHON": "/bin/true"}
-    world = resources(wanted=["bertscore"], environment=environment)
-    assert "its process ended" in measure("bertscore", world).missing()
 
 
 def test_a_folder_that_is_no_wordnet_is_an_error(tmp_path):
@@ -226,7 +208,6 @@ def test_wordnet_is_found_below_the_folders_of_nltk(tmp_path):
         (folder / name).write_bytes(b"")
     world = resources(wanted=["synonyms"], environment=environment)
     assert world.names == {"synonyms": "wordnet-9.9"}
-    assert pickle.loads(pickle.dumps(world)) == world
     assert world.synonyms("word") == frozenset()
 
 

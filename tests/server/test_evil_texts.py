@@ -17,7 +17,7 @@ EVIL = [
     ("md", "a\n", "> " * 255, DEEP),
     ("md", "a\n", "1" + chr(0x100000), WIDE),
 ]
-SLOW = ("py", "x = 1\n", "|+\n" * 6000, "the parser of python took over 10 CPU seconds")
+SLOW = ("py", "x = 1\n", "|+\n" * 9000, "the parser of python took over 10 CPU seconds")
 
 
 @pytest.fixture(params=EVIL, ids=lambda evil: f"{evil[0]}-{evil[2][:6]!a}")

@@ -91,7 +91,7 @@ def test_what_is_no_file(tmp_path):
     (tmp_path / "loop").symlink_to("loop")
     assert "symbolic links" in refusal(tmp_path / "loop").reason
     assert refusal(tmp_path / ("n" * 300)).reason == "File name too long"
-    assert refusal(f"{tmp_path}/nul\0").reason == "a path cannot hold a NUL character"
+    assert refusal(f"{tmp_path}/nul\0").reason == "a path cannot contain a NUL character"
     with pytest.raises(SourceError, match="the path is empty"):
         read_text("")
 

@@ -18,9 +18,10 @@ from tests.server.git_repository import Repo, make, needs_git
 from excise_server.candidates.written import opened_checkout
 from excise_server.foundation.changes import Side
 from excise_server.foundation.escape import path_spelled, spelled
+from excise_server.foundation.file_bytes import SHA1_DIGITS
+from excise_server.foundation.files import is_refused_by_git
 from excise_server.foundation.inputs import SourceError
-from excise_server.foundation.paths import is_refused_by_git
-from excise_server.git.worktree_files import SHA1_DIGITS, Folder
+from excise_server.git.worktree import Folder
 from excise_server.review.git_patch import FileEdit
 
 PIECES = [

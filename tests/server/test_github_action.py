@@ -210,7 +210,7 @@ def test_texts_of_strangers_are_inert(run):
 
 
 def test_the_comment_is_made_once_and_edited_in_place(run, host):
-    assert "made" in run(dry_run="false").stdout
+    assert "created" in run(dry_run="false").stdout
     (_, where, sent), (_, label, labels) = host.writes
     assert (where, label) == (
         "/repos/acme/shop/issues/1/comments",
@@ -220,18 +220,18 @@ def test_the_comment_is_made_once_and_edited_in_place(run, host):
     stranger = {"id": 1, "user": {"login": "eve"}, "body": sent["body"]}
     own = {"id": 2, "user": {"login": BOT}, "body": sent["body"]}
     host.comments, host.writes = [stranger, own], []
-    assert "already" in run(dry_run="false").stdout
+    assert "up to date" in run(dry_run="false").stdout
     assert [path for _, path, _ in host.writes] == ["/repos/acme/shop/issues/1/labels"]
     own["body"] = "<!-- excise duplicates -->\nolder"
     host.writes = []
-    assert "edited" in run(dry_run="false", label="").stdout
+    assert "updated" in run(dry_run="false", label="").stdout
     assert [x[:2] for x in host.writes] == [("PATCH", "/repos/acme/shop/issues/comments/2")]
 
 
 def test_nothing_below_likely_is_said(run, host):
     done = run("3", dry_run="false")
     assert (done.returncode, host.writes) == (0, [])
-    assert "nothing to say" in done.stdout
+    assert "nothing to report" in done.stdout
     host.comments = [{"id": 7, "user": {"login": BOT}, "body": "<!-- excise duplicates -->\nold"}]
     run("3", dry_run="false")
     ((_, path, sent),) = host.writes
@@ -265,11 +265,11 @@ LIMIT = 403, {"x-ratelimit-remaining": "0"}, b"{}"
         ({"pulls?": (429, {}, b"{}")}, "rate limit"),
         ({"pulls/1": (401, {}, b"{}")}, "token is not accepted"),
         ({"pulls/1 application/vnd.github.v3.diff": (406, {}, b"")}, "too large"),
-        ({"pulls?": (200, {}, b'[{"number": 2')}, "cut, or not usable JSON"),
-        ({"pulls?": (200, {}, b"[" * 200_000)}, "cut, or not usable JSON"),
-        ({"pulls/1": (200, {}, b'{"a":' * 200_000)}, "cut, or not usable JSON"),
+        ({"pulls?": (200, {}, b'[{"number": 2')}, "truncated or not valid JSON"),
+        ({"pulls?": (200, {}, b"[" * 200_000)}, "truncated or not valid JSON"),
+        ({"pulls/1": (200, {}, b'{"a":' * 200_000)}, "truncated or not valid JSON"),
         ({"pulls?": (200, {"x-cut": "1"}, b"[]")}, "incomplete answer"),
-        ({"pulls?": (200, {}, b"{}")}, "not a list"),
+        ({"pulls?": (200, {}, b"{}")}, "not a JSON list"),
         ({"pulls/1": (302, {"location": "http://localhost:1/x"}, b"")}, "another host"),
         ({"pulls/1": (200, {}, b'{"number": "1; rm -rf /", "head": {"sha": "../x"}}')}, "$.number"),
     ],
@@ -352,5 +352,5 @@ def test_requests_into_one_branch_are_no_stack_though_that_branch_is_one_too():
             return f"--- a/x.py\n+++ b/x.py\n@@ -1 +1 @@\n-x = 0\n+x = {number}\n".encode()
 
     found = read_pulls(Answers(), 1, 10)
-    stacked = {other.id: found.asked.is_stacked_with(other) for other in found.others}
+    stacked = {other.id: found.proposals[0].is_stacked_with(other) for other in found.proposals[1:]}
     assert stacked == {"#2": False, "#3": True, "#4": True}

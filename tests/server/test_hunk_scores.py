@@ -1,6 +1,7 @@
 """The numbers of hunks against the numbers of the pair they are parts of."""
 
 from dataclasses import replace
+from itertools import combinations
 
 import pytest
 from hypothesis import given
@@ -8,10 +9,17 @@ from hypothesis import strategies as st
 
 import excise
 from excise import syntax
+from excise.agreement import SAME
 from excise.signature import GRANULARITIES, Options
 from excise.text import Revision
-from excise_server.editor.analysis import MAX_COMPARED, Analyst, compare, count_hunks
-from excise_server.editor.snapshot import Snapshot
+from excise_server.editor.analysis import (
+    MAX_COMPARED,
+    MAX_PAIRS,
+    Analyst,
+    Snapshot,
+    compare,
+    count_hunks,
+)
 
 ORIGIN = "def f(a, b):\n    x = a + b\n    return x\n\n\ndef g(a):\n    return a * 2\n"
 A = ORIGIN.replace("a + b", "a - b")
@@ -38,7 +46,7 @@ def test_a_hunk_has_the_numbers_of_its_own_regions():
 
 def test_a_pair_that_does_not_diverge_in_a_hunk_agrees_there():
     _, _, (first, second) = scored(ORIGIN, A, A, BOTH)
-    assert [(p.a, p.b, p.numbers.es) for p in second.pairs] == [(0, 2, 0.0), (1, 2, 0.0)]
+    assert [(p.a, p.b, p.es) for p in second.pairs] == [(0, 2, 0.0), (1, 2, 0.0)]
     assert second.mean.es == pytest.approx(1 / 3)
     assert first.mean.es == 1.0
 
@@ -49,7 +57,7 @@ def test_words_in_another_order_are_alike_only_where_the_order_is(b, es):
     matrix, _, (first, second) = scored("a b c\n\nthen\n\nonce\n", *texts)
     assert first.mean.es == es
     assert second.mean.es < 1
-    assert matrix.word(0, 1) != "same"
+    assert matrix.word(0, 1) not in SAME
 
 
 def test_an_insertion_among_blank_lines_is_one_hunk_with_the_blank_line_that_changed():
@@ -71,7 +79,7 @@ def test_a_single_hunk_has_the_numbers_of_the_pair(origin: str, a: str, b: str):
     matrix, _, found = scored(origin, a, b)
     score = matrix.pair(0, 1)
     if len(found) == 1 and score.regions:
-        numbers = found[0].pairs[0].numbers
+        numbers = found[0].pairs[0]
         assert found[0].pairs[0].share == 1.0
         values = excise.similarity(origin=origin, a=a, b=b)
         if numbers.es != score.value:
@@ -88,8 +96,19 @@ def test_a_single_hunk_has_the_numbers_of_the_pair(origin: str, a: str, b: str):
 def test_of_many_revisions_the_first_in_rank_are_compared():
     texts = [ORIGIN.replace("a + b", f"a + {n}") for n in range(MAX_COMPARED + 5)]
     _, _, (only,) = scored(ORIGIN, *texts)
-    assert only.compared == tuple(range(MAX_COMPARED))
-    assert len(only.pairs) == MAX_COMPARED * (MAX_COMPARED - 1) // 2
+    assert only.compared == MAX_COMPARED
+    assert only.diverging == MAX_COMPARED * (MAX_COMPARED - 1) // 2
+    assert [(p.a, p.b) for p in only.pairs] == [*combinations(range(MAX_COMPARED), 2)][:MAX_PAIRS]
+
+
+@given(TEXT, st.lists(TEXT, min_size=2, max_size=4))
+def test_the_smallest_and_the_largest_score_are_those_of_all_pairs(origin, texts):
+    _, _, found = scored(origin, *texts)
+    for numbers in found:
+        by_score = sorted(numbers.pairs, key=lambda pair: pair.es)
+        assert (numbers.least is None) == (numbers.most is None) == (not by_score)
+        if by_score:
+            assert (numbers.least.es, numbers.most.es) == (by_score[0].es, by_score[-1].es)
 
 
 def test_an_analyst_keeps_scores_when_only_the_buffer_changes():
@@ -204,7 +223,7 @@ def test_no_pair_is_looked_at_alone(monkeypatch):
 def test_a_text_that_comes_or_goes_has_no_other_parsed_again(monkeypatch):
     analyst, cancel, asked, parse = Analyst(), excise.CancelFlag(), [], syntax.parse
     monkeypatch.setattr(
-        syntax, "parse", lambda text, *more: (asked.append(text), parse(text, *more))[1]
+        syntax, "parse", lambda text, *more, **by: (asked.append(text), parse(text, *more, **by))[1]
     )
     for texts, new in (
         ([A], [ORIGIN, A]),

@@ -6,21 +6,20 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from array import array
 from functools import partial
 
 import pytest
 from tests.server.command import excise, spawn
+from tests.server.process_tree import DEADLINE, is_running, wait_until
 from tests.server.test_cli_patches import COVER, FROM, ONE
 from tests.server.test_state import mails
 
-from excise_server.foundation import forks
-from excise_server.foundation.forks import forked_map, usable_cores
+from excise_server.processes import forks
+from excise_server.processes.forks import forked_map, usable_cores
 from excise_server.queue import counted
 
 HERE = os.getpid()
-DEADLINE = 120
 needs_fork = pytest.mark.skipif(forked_map(2) is map, reason="nothing is forked on this system")
 
 
@@ -38,21 +37,6 @@ def dying(number):
     if number == 57 and os.getpid() != HERE:
         os.kill(os.getpid(), signal.SIGKILL)
     return number
-
-
-def until(condition):
-    end = time.monotonic() + DEADLINE
-    while not condition():
-        assert time.monotonic() < end, "it never came to that"
-        time.sleep(0.01)
-
-
-def is_gone(process):
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return True
-    return False
 
 
 # --- the map -------------------------------------------------------------------------------------
@@ -101,7 +85,7 @@ def test_a_result_that_nobody_waits_for_leaves_no_process():
     results = forked_map(3)(lambda _: os.getpid(), range(1000))
     processes = {next(results) for _ in range(40)}
     results.close()
-    assert all(map(is_gone, processes))
+    assert not any(map(is_running, processes))
 
 
 @needs_fork
@@ -148,7 +132,7 @@ def test_where_a_fork_fails(monkeypatch):
 
 ENDLESS = """
 import os, sys, time
-from excise_server.foundation.forks import forked_map
+from excise_server.processes.forks import forked_map
 
 def work(number):
     if number > 100:
@@ -173,7 +157,7 @@ def test_whatever_ends_the_parent_ends_its_forks(number):
     parent.send_signal(number)
     parent.communicate(timeout=DEADLINE)
     assert parent.returncode != 0
-    until(lambda: all(map(is_gone, processes)))
+    wait_until(lambda: not any(map(is_running, processes)))
 
 
 # --- the command ---------------------------------------------------------------------------------
@@ -282,7 +266,7 @@ def test_jobs_by_the_environment(monkeypatch):
 
 def test_jobs_are_for_patches(tmp_path):
     ran = excise("cluster", "--origin", "x", "y", "--jobs", "2")
-    assert "--jobs: for patches alone" in ran.err
+    assert "--jobs: only for patches" in ran.err
 
 
 @pytest.mark.slow

@@ -1,18 +1,23 @@
-"""docs/schema holds the JSON Schema of each document, and what is printed is valid by it."""
+"""docs/json.md and docs/schema are the contract: output is valid, and every key is described."""
 
 from __future__ import annotations
 
 import importlib.util
 import json
+import re
 from pathlib import Path
 
 import jsonschema
+import msgspec
 import pytest
 from tests.server.command import ORIGIN, SUGGESTIONS, excise
 
-from excise_server.report import documents as shapes
+from excise_server.wire import documents as shapes
 
 DOCS = Path(__file__).parents[2] / "docs"
+PAGE = (DOCS / "json.md").read_text(encoding="utf-8")
+EXAMPLES = [block.strip() for block in re.findall(r"```json\n(.*?)```", PAGE, re.DOTALL)]
+
 SPEC = importlib.util.spec_from_file_location("docs_schema", DOCS / "schema.py")
 schema = importlib.util.module_from_spec(SPEC)
 SPEC.loader.exec_module(schema)
@@ -32,17 +37,54 @@ def test_every_document_has_one():
 
 
 @pytest.mark.parametrize(
-    ("name", "arguments"),
+    ("shape", "arguments"),
     [
-        ("explain", (ORIGIN, *SUGGESTIONS[:2])),
-        ("matrix", (ORIGIN, *SUGGESTIONS, "none")),
-        ("rank", (ORIGIN, *SUGGESTIONS, "none")),
-        ("cluster", ("--origin", ORIGIN, *SUGGESTIONS)),
+        (
+            shapes.ScoreDocument,
+            ("score", "--origin", ORIGIN, "--reference", ORIGIN, "--hypothesis", SUGGESTIONS[0]),
+        ),
+        (shapes.ExplainDocument, ("explain", ORIGIN, *SUGGESTIONS[:2])),
+        (shapes.MatrixDocument, ("matrix", ORIGIN, *SUGGESTIONS, "none")),
+        (shapes.RankDocument, ("rank", ORIGIN, *SUGGESTIONS, "none")),
+        (shapes.ClusterDocument, ("cluster", "--origin", ORIGIN, *SUGGESTIONS, "none")),
     ],
 )
-def test_what_is_printed_is_valid(name, arguments):
-    printed = excise(name, *arguments, "--json").json
+def test_what_is_printed_has_its_shape_exactly(shape, arguments):
+    printed = excise(*arguments, "--json").json
+    read = msgspec.convert(printed, shape)
+    assert msgspec.to_builtins(read) == printed
+    assert read.schema == shapes.SCHEMA
+    (name,) = (name for name, (_, document) in schema.DOCUMENTS.items() if document is shape)
     definition = json.loads((schema.FOLDER / f"{name}.json").read_text(encoding="utf-8"))
     jsonschema.Draft202012Validator(definition).validate(printed)
     with pytest.raises(jsonschema.ValidationError):
         jsonschema.Draft202012Validator(definition).validate(printed | {"signature": None})
+
+
+@pytest.mark.parametrize(
+    "shape",
+    [
+        *(shapes.ScoreDocument, shapes.ExplainDocument, shapes.MatrixDocument),
+        *(shapes.RankDocument, shapes.ClusterDocument, shapes.RecordLine, shapes.ErrorLine),
+        shapes.SummaryDocument,
+        *(shapes.WorktreesDocument, shapes.ReviewDocument, shapes.TakeDocument),
+        *(shapes.DuplicatesDocument, shapes.RelatedGroupsDocument),
+    ],
+)
+def test_every_key_is_described(shape):
+    described = set(re.findall(r"`(\w+)`", PAGE))
+    definitions = msgspec.json.schema(shape)["$defs"].values()
+    assert {key for each in definitions for key in each["properties"]} - {"schema"} <= described
+
+
+def test_the_examples_are_what_happens():
+    document, record, lines, _ = EXAMPLES
+    ran = excise("matrix", "-", "--json", stdin=document)
+    assert ran.json["revisions"] == ["a", "b"]
+    ran = excise("score", "--jsonl", "-", stdin=f"{record}\n]")
+    assert ran.lines == [json.loads(line) for line in lines.split("\n")]
+
+
+def test_the_exit_codes_are_those_of_the_help():
+    documented = set(re.findall(r"^\| (\d+) \|", PAGE, re.MULTILINE))
+    assert documented == set(re.findall(r"^ +(\d+)  ", excise("--help").out, re.MULTILINE))

@@ -8,11 +8,11 @@ from collections.abc import Iterator
 import msgspec
 import pytest
 from tests.server.command import excise
-from tests.server.edited_worktrees import client_of, edited_worktrees
+from tests.server.edited_worktrees import edited_worktrees
 from tests.server.git_repository import Repo, make, needs_git
-from tests.server.raw_client import RawClient
+from tests.server.raw_client import RawClient, serving
 
-from excise_server.report.worktrees import CandidatesDocument
+from excise_server.wire.documents import CandidatesDocument
 
 ORIGIN = "def f(a, b):\n    x = a + b\n    return x\n\n\ndef g(a):\n    return a * 2\n"
 MINUS = ORIGIN.replace("a + b", "a - b")
@@ -27,18 +27,20 @@ def repo(tmp_path, monkeypatch) -> Repo:
     return edited_worktrees(tmp_path, monkeypatch, edits, a__py=ORIGIN, b__py="B = 1\n")
 
 
+@pytest.fixture(scope="module")
+def server() -> Iterator[RawClient]:
+    with serving(workspaceFolders=[]) as client:
+        yield client
+
+
 @pytest.fixture
-def client(repo: Repo) -> Iterator[RawClient]:
-    with client_of(repo) as client:
+def client(repo: Repo, server: RawClient) -> Iterator[RawClient]:
+    with server.in_folder(repo.path) as client:
         yield client
 
 
 def listed(client: RawClient, repo: Repo, **more) -> dict:
     return client.call("excise/candidates", {"uri": repo.path.as_uri(), **more})
-
-
-def add(client: RawClient, *candidates: dict, **more) -> dict:
-    return client.call("excise/addCandidates", {"candidates": list(candidates), **more})
 
 
 def change(path: str, text: str | None = None, **more) -> dict:
@@ -76,7 +78,7 @@ def test_branches_are_those_of_the_setting(repo: Repo, client: RawClient):
 
 
 def test_the_client_s_own_are_among_them(repo: Repo, client: RawClient):
-    add(client, {"id": "gpt", "label": "GPT", "changes": [change("a.py", MINUS)]})
+    client.add_candidates({"id": "gpt", "label": "GPT", "changes": [change("a.py", MINUS)]})
     answer = listed(client, repo, branches=[])
     assert answer["given"] == ["gpt"]
     (entry,) = [row for row in answer["ranking"] if row["id"] == "gpt"]
@@ -87,22 +89,72 @@ def test_the_client_s_own_are_among_them(repo: Repo, client: RawClient):
     assert answer["similarity"][at("gpt")][at("worktree:ada")] == 1.0
 
 
-def test_without_trust_and_without_a_repository_it_is_said(repo: Repo, tmp_path):
-    plain = tmp_path / "plain"
+def test_worktrees_are_the_command_s_from_a_file_and_as_a_command(repo: Repo, client: RawClient):
+    found = client.call("excise/worktrees", {"uri": repo.path.as_uri()})
+    assert found == excise("worktrees", str(repo.path), "--json").json
+    assert [entry["kind"] for entry in found["ranking"]] == ["worktree"] * 3
+    file = {"uri": (repo.path / "a.py").as_uri()}
+    assert client.call("excise/worktrees", file) == found
+    command = {"command": "excise.worktrees", "arguments": [file]}
+    assert client.call("workspace/executeCommand", command) == found
+
+
+def test_the_words_of_the_command_s_options(repo: Repo, client: RawClient):
+    repo.git("checkout", "--quiet", "-b", "agent/1")
+    repo.commit(a__py=ORIGIN.replace("return x", "return -x"))
+    repo.git("checkout", "--quiet", "main")
+    (repo.path / "runs").mkdir()
+    diff = repo.git("diff", "--full-index", "main", "agent/1")
+    (repo.path / "runs/r1.diff").write_bytes(diff)
+    params = {
+        "uri": repo.path.as_uri(), "branches": ["agent/*"], "runs": ["runs"], "onto": "main",
+        "only": ["agent/*", "r1"], "base": ["agent/1=main"],
+    }  # fmt: skip
+    found = client.call("excise/worktrees", params)
+    options = [
+        option
+        for name in ("branches", "only", "base")
+        for each in params[name]
+        for option in (f"--{name}", each)
+    ]
+    options += ["--runs", str(repo.path / "runs"), "--onto", "main"]
+    assert found == excise("worktrees", str(repo.path), "--json", *options).json
+    assert {*found["candidates"]} == {"branch:agent/1", "run:r1"}
+
+
+@pytest.mark.parametrize(
+    ("wrong", "code", "said"),
+    [
+        ({"onto": "--output=/nowhere"}, REQUEST_FAILED, "--output"),
+        ({"patches": ["nowhere"]}, REQUEST_FAILED, "no such folder in the workspace"),
+        ({"runs": [".."]}, REQUEST_FAILED, "it leads out of the workspace"),
+        ({"patches": ["/etc"]}, REQUEST_FAILED, "it leads out of the workspace"),
+        ({"base": ["main"]}, REQUEST_FAILED, "write NAME=REV"),
+        ({"base": "main"}, INVALID_PARAMS, "base"),
+    ],
+)
+def test_wrong_words_are_refused(repo: Repo, client: RawClient, wrong, code, said):
+    error = client.refused("excise/worktrees", {"uri": repo.path.as_uri()} | wrong)
+    assert error["code"] == code
+    assert said in error["message"]
+
+
+@pytest.mark.parametrize("method", ["excise/candidates", "excise/worktrees"])
+def test_without_trust_a_repository_or_a_folder_it_is_said(repo: Repo, tmp_path, method: str):
+    plain, outside = tmp_path / "plain", tmp_path / "ada"
     plain.mkdir()
+    (repo.path / "link").symlink_to(outside)
     folders = [{"uri": path.as_uri(), "name": path.name} for path in (repo.path, plain)]
-    with RawClient() as client:
-        client.initialize(workspaceFolders=folders, initializationOptions={"trusted": False})
-        error = client.refused("excise/candidates", {"uri": repo.path.as_uri()})
-        assert (error["code"], "trusted" in error["message"]) == (REQUEST_FAILED, True)
-        client.exit()
-    with RawClient() as client:
-        client.initialize(workspaceFolders=folders)
-        error = client.refused("excise/candidates", {"uri": plain.as_uri()})
+    with serving(workspaceFolders=folders, initializationOptions={"trusted": False}) as client:
+        error = client.refused(method, {"uri": repo.path.as_uri()})
+        assert (error["code"], "not trusted" in error["message"]) == (REQUEST_FAILED, True)
+    with serving(workspaceFolders=folders) as client:
+        error = client.refused(method, {"uri": plain.as_uri()})
         assert (error["code"], "repository" in error["message"]) == (REQUEST_FAILED, True)
-        error = client.refused("excise/candidates", {"uri": tmp_path.as_uri()})
-        assert error["code"] == INVALID_PARAMS
-        client.exit()
+        for path in (tmp_path, outside, repo.path / "link", "/proc/self"):
+            error = client.refused(method, {"uri": f"file://{path}"})
+            assert error["code"] == INVALID_PARAMS
+        assert client.refused(method, {"uri": "untitled:x"})["code"] == INVALID_PARAMS
 
 
 # --- added ---------------------------------------------------------------------------------------
@@ -110,7 +162,7 @@ def test_without_trust_and_without_a_repository_it_is_said(repo: Repo, tmp_path)
 
 def test_a_candidate_enters_every_document_that_it_changes(repo: Repo, client: RawClient):
     changes = [change("a.py", MINUS), change("b.py"), change("new/c.py", "C = 1\n", status="A")]
-    assert add(client, {"id": "gpt", "changes": changes})["accepted"] == ["gpt"]
+    assert client.add_candidates({"id": "gpt", "changes": changes})["accepted"] == ["gpt"]
     (hunk,) = review(client, repo)["hunks"]
     assert [variant["text"] for variant in hunk["variants"]] == ["    x = a - b\n"]
     deleted = review(client, repo, "b.py")
@@ -129,7 +181,7 @@ def test_a_candidate_enters_every_document_that_it_changes(repo: Repo, client: R
 
 def test_a_renamed_file_is_reviewed_under_its_old_name(repo: Repo, client: RawClient):
     renamed = change("moved.py", MINUS, oldPath="a.py")
-    assert add(client, {"id": "gpt", "changes": [renamed]})["rejected"] == []
+    assert client.add_candidates({"id": "gpt", "changes": [renamed]})["rejected"] == []
     answer = review(client, repo)
     assert answer["candidates"][0]["notes"] == ["renamed to moved.py"]
     assert len(answer["hunks"]) == 1
@@ -144,7 +196,7 @@ def test_what_a_candidate_started_from_is_replayed(repo: Repo, client: RawClient
     repo.commit(a__py="import os\n\n\n" + ORIGIN)
     own = {"base": ORIGIN} if base == "text" else {}
     whole = {"base": first[:12]} if base == "commit" else {}
-    add(client, {"id": "gpt", "changes": [change("a.py", MINUS, **own)], **whole})
+    client.add_candidates({"id": "gpt", "changes": [change("a.py", MINUS, **own)], **whole})
     (hunk,) = review(client, repo)["hunks"]
     assert (hunk["lo"], hunk["variants"][0]["text"]) == (4, "    x = a - b\n")
     answer = listed(client, repo, branches=[])
@@ -153,8 +205,10 @@ def test_what_a_candidate_started_from_is_replayed(repo: Repo, client: RawClient
 
 
 def test_an_id_is_replaced_with_all_of_its_files(repo: Repo, client: RawClient):
-    add(client, {"id": "gpt", "changes": [change("a.py", MINUS), change("b.py", "B = 2\n")]})
-    add(client, {"id": "gpt", "changes": [change("b.py", "B = 3\n")]})
+    client.add_candidates(
+        {"id": "gpt", "changes": [change("a.py", MINUS), change("b.py", "B = 2\n")]}
+    )
+    client.add_candidates({"id": "gpt", "changes": [change("b.py", "B = 3\n")]})
     uri = (repo.path / "a.py").as_uri()
     assert client.call("excise/listRevisions", {"uri": uri})["revisions"] == []
     assert review(client, repo, "b.py")["hunks"][0]["variants"][0]["text"] == "B = 3\n"
@@ -172,7 +226,7 @@ def test_revisions_of_one_id_are_one_candidate(repo: Repo, client: RawClient):
 
 
 def test_the_client_s_candidate_comes_before_one_that_is_found(repo: Repo, client: RawClient):
-    add(client, {"id": "worktree:ada", "changes": [change("b.py", "B = 2\n")]})
+    client.add_candidates({"id": "worktree:ada", "changes": [change("b.py", "B = 2\n")]})
     answer = listed(client, repo, branches=[])
     assert answer["given"] == ["worktree:ada"]
     assert [row["id"] for row in answer["rejected"]] == ["worktree:ada"]
@@ -181,11 +235,11 @@ def test_the_client_s_candidate_comes_before_one_that_is_found(repo: Repo, clien
 def test_sixty_four_candidates(repo: Repo, client: RawClient):
     texts = [ORIGIN.replace("a + b", f"a + {n}") for n in range(64)]
     sent = [{"id": f"agent {n}", "changes": [change("a.py", text)]} for n, text in enumerate(texts)]
-    assert len(add(client, *sent)["accepted"]) == 64
+    assert len(client.add_candidates(*sent)["accepted"]) == 64
     assert len(review(client, repo)["hunks"][0]["variants"]) == 64
     assert len(listed(client, repo, branches=[])["given"]) == 64
     more = [{"id": f"more {n}", "changes": [change("a.py", MINUS)]} for n in range(240)]
-    answer = add(client, *more)
+    answer = client.add_candidates(*more)
     assert len(answer["accepted"]) == 300 - 64
     assert {row["reason"] for row in answer["rejected"]} == {"skipped: limit 300 candidates"}
 
@@ -203,10 +257,10 @@ REFUSED = {
     "leads out of the workspace": {"changes": [change("link/a.py", "x\n")]},
     ".git": {"changes": [change(".git/hooks/pre-commit", "x\n")]},
     "1 to 4,096": {"changes": [change("", "x\n")]},
-    "no commit": {"changes": [change("a.py", "x\n")], "base": "nowhere"},
-    "no commit '--output=x'": {"changes": [change("a.py", "x\n")], "base": "--output=x"},
+    "unknown revision 'nowhere'": {"changes": [change("a.py", "x\n")], "base": "nowhere"},
+    "unknown revision '--output=x'": {"changes": [change("a.py", "x\n")], "base": "--output=x"},
     "does not have this file": {"changes": [change("new.py", "x\n")], "base": "HEAD"},
-    "two changes of this file": {"changes": [change("a.py", "x\n"), change("a.py", "y\n")]},
+    "this file is changed twice": {"changes": [change("a.py", "x\n"), change("a.py", "y\n")]},
     "A, M, D or R": {"changes": [change("a.py", "x\n", status="X")]},
     "has no text": {"changes": [change("a.py", "x\n", status="D")]},
     "its status is D": {"changes": [change("a.py", status="M")]},
@@ -231,25 +285,24 @@ def shared(tmp_path_factory) -> Iterator[RawClient]:
         (repo.path / "folder").mkdir()
         (folder / "outside").mkdir()
         (repo.path / "link").symlink_to(folder / "outside")
-        with RawClient() as client:
-            client.initialize(workspaceFolders=[{"uri": repo.path.as_uri(), "name": "w"}])
+        with serving(workspaceFolders=[{"uri": repo.path.as_uri(), "name": "w"}]) as client:
             yield client
             listed_now = client.call("excise/listRevisions", {"uri": (repo.path / "a.py").as_uri()})
             assert listed_now["revisions"] == []
-            assert client.exit() == 0
-            assert not any("Traceback" in line for line in client.log)
 
 
 @pytest.mark.parametrize("word", REFUSED)
 def test_what_cannot_be_taken_is_refused_with_the_reason(shared: RawClient, word: str):
-    said = reason(add(shared, {"id": "gpt", **REFUSED[word]}))
+    said = reason(shared.add_candidates({"id": "gpt", **REFUSED[word]}))
     assert said
     assert (word.split(": ")[-1] if "folder" in word else word) in said
     assert len(said) < 400
 
 
 def test_a_candidate_is_taken_whole_or_not_at_all(repo: Repo, client: RawClient):
-    answer = add(client, {"id": "gpt", "changes": [change("a.py", MINUS), change("../b.py", "x")]})
+    answer = client.add_candidates(
+        {"id": "gpt", "changes": [change("a.py", MINUS), change("../b.py", "x")]}
+    )
     assert "../b.py" in reason(answer)
     uri = (repo.path / "a.py").as_uri()
     assert client.call("excise/listRevisions", {"uri": uri})["revisions"] == []
@@ -257,14 +310,14 @@ def test_a_candidate_is_taken_whole_or_not_at_all(repo: Repo, client: RawClient)
 
 def test_one_id_twice_in_a_request(repo: Repo, client: RawClient):
     twice = [{"id": "gpt", "changes": [change("a.py", text)]} for text in (MINUS, ORIGIN + "\n")]
-    answer = add(client, *twice)
+    answer = client.add_candidates(*twice)
     assert (answer["accepted"], len(answer["rejected"])) == (["gpt"], 1)
     assert review(client, repo)["hunks"][0]["variants"][0]["text"] == "    x = a - b\n"
 
 
 def test_ids_that_lie_on_a_screen_are_shown_escaped(repo: Repo, client: RawClient):
     evil = "a\x1b[2Jb\u202egpt"
-    add(client, {"id": evil, "label": evil, "changes": [change("a.py", MINUS)]})
+    client.add_candidates({"id": evil, "label": evil, "changes": [change("a.py", MINUS)]})
     uri = (repo.path / "a.py").as_uri()
     assert review(client, repo)["candidates"][0]["id"] == evil  # as it was sent
     messages = [
@@ -283,17 +336,15 @@ def test_without_trust_no_git_is_started_for_a_base(repo: Repo):
         folders = [{"uri": repo.path.as_uri(), "name": "w"}]
         client.initialize(workspaceFolders=folders, initializationOptions={"trusted": False})
         sent = {"id": "gpt", "changes": [change("a.py", MINUS)]}
-        assert "trusted" in reason(add(client, sent | {"base": "HEAD"}))
-        assert add(client, sent)["accepted"] == ["gpt"]
+        assert "trusted" in reason(client.add_candidates(sent | {"base": "HEAD"}))
+        assert client.add_candidates(sent)["accepted"] == ["gpt"]
         assert client.exit() == 0
 
 
 def test_without_a_folder_there_are_no_paths(tmp_path):
-    with RawClient() as client:
-        client.initialize()
+    with serving() as client:
         sent = {"candidates": [{"id": "gpt", "changes": [change("a.py", "x\n")]}]}
         assert client.refused("excise/addCandidates", sent)["code"] == INVALID_PARAMS
-        assert client.exit() == 0
 
 
 # --- set aside -----------------------------------------------------------------------------------
@@ -326,6 +377,8 @@ def test_when_everyone_is_hidden_nothing_is_shown(repo: Repo, client: RawClient)
     answer = review(client, repo)
     assert (answer["hunks"], answer["next"], answer["pinned"]) == ([], None, True)
     assert client.refused("excise/hide", {"ids": [""]})["code"] == INVALID_PARAMS
+    assert client.call("excise/hide", {"ids": ids, "hidden": False})["hidden"] == []
+    assert len(review(client, repo)["hunks"]) == 2
 
 
 def test_a_base_that_is_set_replays_again(repo: Repo, client: RawClient, tmp_path):
@@ -355,7 +408,7 @@ def test_a_base_that_is_set_replays_again(repo: Repo, client: RawClient, tmp_pat
     assert listed(client, repo, branches=[]) == own
     params["base"] = "--output=/nowhere"
     assert client.refused("excise/setBase", params)["code"] == REQUEST_FAILED
-    add(client, {"id": "gpt", "changes": [change("a.py", MINUS)]})
+    client.add_candidates({"id": "gpt", "changes": [change("a.py", MINUS)]})
     refused = client.refused("excise/setBase", params | {"id": "gpt"})
     assert "the client added it" in refused["message"]
 
@@ -486,7 +539,10 @@ def test_a_mix_that_lacks_a_name_is_refused_with_its_data(repo: Repo, client: Ra
     folder = repo.path.parent / "ada"
     (folder / "a.py").write_text("import re\n\n\n" + ORIGIN.replace("* 2", "* re.I"))
     choice = {"candidate": "worktree:ada", "path": "a.py", "hunk": "7"}
-    params = {"uri": repo.path.as_uri(), "choices": [choice]}
+    whole = taken(client, repo, choice)
+    assert "import re" in after(whole["contents"][0], ORIGIN)
+    assert [unit["hunks"] for unit in whole["units"]] == [["0+", "7"]]
+    params = {"uri": repo.path.as_uri(), "choices": [choice], "split": True}
     error = client.refused("excise/take", params)
     assert error["code"] == REQUEST_FAILED
     assert "a.py:7: uses re" in error["message"]
@@ -495,8 +551,9 @@ def test_a_mix_that_lacks_a_name_is_refused_with_its_data(repo: Repo, client: Ra
     assert data["kind"] == "brokenMix"
     assert [(f["path"], f["line"], f["name"]) for f in data["findings"]] == [("a.py", 7, "re")]
     assert data["mend"].startswith("excise take ")
-    (entry,) = taken(client, repo, choice, anyway=True)["contents"]
+    (entry,) = taken(client, repo, choice, split=True, anyway=True)["contents"]
     assert "re.I" in after(entry, ORIGIN)
+    assert "import re" not in after(entry, ORIGIN)
     assert "import re" in after(
         taken(client, repo, {"candidate": "worktree:ada", "path": "a.py"})["contents"][0], ORIGIN
     )

@@ -17,7 +17,7 @@ from tests.server.markdown import ACTIVE, kinds
 from tests.server.raw_client import Message
 from tests.server.test_lsp_clients import HELIX, Standard
 
-from excise_server.lsp.pages import file_name
+from excise_server.lsp.client import file_name
 
 pytestmark = [needs_git, pytest.mark.slow]
 

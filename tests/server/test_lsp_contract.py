@@ -1,15 +1,16 @@
-"""docs/lsp-extensions.md and protocol.py say the same, name by name and type by type."""
+"""docs/lsp-extensions.md and wire/lsp.py say the same, name by name and type by type."""
 
 import re
 import types
 import typing
 from pathlib import Path
 
-import attrs
+import msgspec
 import pytest
 
-from excise_server.lsp import protocol
-from excise_server.report.worktrees import CandidatesDocument, SetAsideEntry, WorktreesDocument
+from excise_server.wire import documents
+from excise_server.wire import lsp as p
+from excise_server.wire.documents import CandidatesDocument, SetAsideEntry, WorktreesDocument
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "lsp-extensions.md"
 WORDS = {str: "string", int: "integer", float: "number", bool: "boolean"}
@@ -43,10 +44,10 @@ def written(kind: object, *, absent: bool) -> str:
 def classes() -> dict[str, type]:
     """Every class that is reached from the methods."""
     found: dict[str, type] = {}
-    todo = [kind for method in protocol.METHODS.values() for kind in method if kind is not None]
+    todo = [kind for method in p.METHODS.values() for kind in method if kind is not None]
     while todo:
         kind = todo.pop()
-        if attrs.has(kind) and kind.__module__.startswith(protocol.__name__):
+        if isinstance(kind, type) and kind.__module__ in (p.__name__, documents.__name__):
             found[kind.__name__] = kind
             todo += [
                 inner for hint in typing.get_type_hints(kind).values() for inner in parts(hint)
@@ -71,18 +72,18 @@ def test_fields_and_types(name: str):
     inside_params = ("Base", "RevisionText", "CandidateText", "ChangeText", "TakeChoice")
     optional = sent_by_client or name in inside_params
     expected = {
-        protocol.wire_name(field): written(hints[field.name], absent=optional)
-        for field in attrs.fields(kind)
+        field.encode_name: written(hints[field.name], absent=optional)
+        for field in msgspec.structs.fields(kind)
     }
     assert documented()[name] == expected
 
 
 def test_methods_and_commands():
     text = DOCUMENT.read_text(encoding="utf-8")
-    assert re.findall(r"^## `(excise/\w+)`$", text, re.MULTILINE) == list(protocol.METHODS)
+    assert re.findall(r"^## `(excise/\w+)`$", text, re.MULTILINE) == list(p.METHODS)
     rows = re.findall(r"^\| `(excise\.\w+)` \| `(excise/\w+)` \|$", text, re.MULTILINE)
-    assert dict(rows) == protocol.COMMANDS
-    for method, (params, result) in protocol.METHODS.items():
+    assert dict(rows) == p.COMMANDS
+    for method, (params, result) in p.METHODS.items():
         section = text.split(f"## `{method}`")[1].split("\n## ")[0]
         assert f"Params: `{params.__name__}`" in section
         assert result is None or f"Result: `{result.__name__}`" in section

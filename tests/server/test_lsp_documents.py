@@ -316,15 +316,6 @@ def test_positions_in_every_encoding(uri: str, encoding: str, column: int):
         assert client.exit() == 0
 
 
-def test_only_the_protocols_line_ends_count(client: RawClient, uri: str):
-    text = "a\x0cb\x0bc\n\u2028d\u2029\x85\x1c\r\ne\rf"
-    client.open(uri, text)
-    client.change(uri, 2, insert(3, 0, "X"), insert(1, 1, "Y"), insert(2, 1, "Z"))
-    client.notify("textDocument/didSave", {"textDocument": {"uri": uri}})
-    client.add(uri, {"same": "a\x0cb\x0bc\n\u2028Yd\u2029\x85\x1c\neZ\nXf"})
-    assert report(client, uri)["revisions"][0]["noOp"] is True
-
-
 def test_a_save_with_text_makes_that_text_the_origin(client: RawClient, uri: str):
     client.open(uri, "x = 0\n")
     client.add(uri, {"a": "x = 1\n"})
@@ -375,13 +366,6 @@ def test_after_a_storm_of_edits_come_the_last_versions_diagnostics_and_no_older(
     assert versions.count(last) == 1
 
 
-def test_reports_are_announced(client: RawClient, uri: str):
-    client.open(uri, ORIGIN)
-    client.add(uri, {"a": A})
-    news = client.wait(lambda m: m.get("method") == "excise/didChangeReport")
-    assert news["params"] == {"uri": uri, "version": 1}
-
-
 def test_cancelled_requests_are_answered_and_the_others_too(client: RawClient, uri: str):
     client.open(uri, ORIGIN)
     client.add(uri, {f"r{n}": ORIGIN.replace("a + b", f"a + {n}") for n in range(40)})
@@ -410,14 +394,6 @@ def test_shutdown_answers_those_who_still_wait(uri: str):
         assert client.exit(shutdown=False) == 0
 
 
-def test_two_documents_do_not_mix(client: RawClient, uri: str):
-    for name, text in (("one", A), ("two", B)):
-        client.open(f"untitled:{name}", ORIGIN)
-        client.add(f"untitled:{name}", {"r": text})
-    assert report(client, "untitled:one")["hunks"][0]["range"]["start"]["line"] == 1
-    assert report(client, "untitled:two")["hunks"][0]["range"]["start"]["line"] == 6
-
-
 def test_closing_a_document_without_a_file_clears_its_diagnostics(client: RawClient, uri: str):
     client.open(uri, ORIGIN)
     client.add(uri, {"a": A})
@@ -427,6 +403,30 @@ def test_closing_a_document_without_a_file_clears_its_diagnostics(client: RawCli
     assert client.refused("excise/report", {"uri": uri})["code"] == REQUEST_FAILED
     client.open(uri, ORIGIN)
     assert len(client.diagnostics(uri)) == 2
+
+
+def test_only_the_protocols_line_ends_count(client: RawClient, uri: str):
+    text = "a\x0cb\x0bc\n\u2028d\u2029\x85\x1c\r\ne\rf"
+    client.open(uri, text)
+    client.change(uri, 2, insert(3, 0, "X"), insert(1, 1, "Y"), insert(2, 1, "Z"))
+    client.notify("textDocument/didSave", {"textDocument": {"uri": uri}})
+    client.add(uri, {"same": "a\x0cb\x0bc\n\u2028Yd\u2029\x85\x1c\neZ\nXf"})
+    assert report(client, uri)["revisions"][0]["noOp"] is True
+
+
+def test_reports_are_announced(client: RawClient, uri: str):
+    client.open(uri, ORIGIN)
+    client.add(uri, {"a": A})
+    news = client.wait(lambda m: m.get("method") == "excise/didChangeReport")
+    assert news["params"] == {"uri": uri, "version": 1}
+
+
+def test_two_documents_do_not_mix(client: RawClient, uri: str):
+    for name, text in (("one", A), ("two", B)):
+        client.open(f"untitled:{name}", ORIGIN)
+        client.add(f"untitled:{name}", {"r": text})
+    assert report(client, "untitled:one")["hunks"][0]["range"]["start"]["line"] == 1
+    assert report(client, "untitled:two")["hunks"][0]["range"]["start"]["line"] == 6
 
 
 def test_the_severity_is_the_clients_choice(uri: str):

@@ -14,7 +14,7 @@ import pytest
 from tests.reference.budget import scaled
 from tests.server.raw_client import Message, RawClient
 
-from excise_server.lsp import protocol
+from excise_server.wire import lsp as p
 
 pytestmark = pytest.mark.slow
 
@@ -23,7 +23,7 @@ INTERNAL, NOT_INITIALIZED, CANCELLED = -32603, -32002, -32800
 STEPS = 60
 SEQUENCES = scaled(12)
 
-METHODS = [*protocol.COMMANDS.values(), "textDocument/hover", "workspace/executeCommand"]
+METHODS = [*p.COMMANDS.values(), "textDocument/hover", "workspace/executeCommand"]
 # Anything will do as the params of the others, which have no field.
 DEMANDING = [method for method in METHODS if method != "excise/counters"]
 NOTIFICATIONS = [

@@ -21,7 +21,7 @@ Every defect of pygls 2.1.1 that was found, and the test that fails where it is 
 | each edit splits the whole text again | `test_many_edits_of_a_long_document_in_one_notification` |
 | the import takes as long as a session | `test_starting_imports_nothing_that_scoring_needs` |
 | `content-length` in lower case is not read | `test_headers_in_any_case` |
-| exit without shutdown ends with 0 | `test_exit_without_shutdown_is_an_error` |
+| exit without shutdown ends with 0 | `test_an_end_without_shutdown_is_an_error` |
 | `print` corrupts the stream | `test_what_writes_to_standard_output_does_not_reach_the_client` |
 """  # noqa: E501 a table
 
@@ -34,7 +34,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.server.raw_client import TIMEOUT, RawClient
+from tests.server.process_tree import DEADLINE
+from tests.server.raw_client import RawClient
 
 pytestmark = pytest.mark.slow
 
@@ -214,7 +215,7 @@ def test_killed_and_started_again_it_takes_the_revisions_again():
             if kill:
                 client.request("excise/report", {"uri": URI})
                 client.process.send_signal(signal.SIGKILL)
-                assert client.process.wait(timeout=TIMEOUT) == -signal.SIGKILL
+                assert client.process.wait(timeout=DEADLINE) == -signal.SIGKILL
             else:
                 found.append(report(client))
                 assert client.exit() == 0
@@ -234,7 +235,7 @@ def test_it_ends_in_the_middle_of_the_work(how):
         if how == "half a frame":
             client.send_bytes(b"Content-Length: 100\r\n\r\n{")
         client.process.stdin.close()
-        assert client.process.wait(timeout=TIMEOUT) == 1
+        assert client.process.wait(timeout=DEADLINE) == 1
 
 
 def test_half_a_surrogate_pair_in_a_uri_or_id_leaves_no_trace_in_the_log(tmp_path):

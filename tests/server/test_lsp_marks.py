@@ -8,10 +8,10 @@ from collections.abc import Iterator
 
 import pytest
 from lsprotocol import types as t
-from tests.server.raw_client import Message, RawClient
+from tests.server.raw_client import Message, RawClient, serving
 
 from excise_server.editor.document import document_key
-from excise_server.lsp.typed_lines import TypedLines
+from excise_server.lsp.publishing import TypedLines
 
 pytestmark = pytest.mark.slow
 
@@ -22,10 +22,8 @@ INFORMATION, HINT = 3, 4
 
 @pytest.fixture(scope="module")
 def client() -> Iterator[RawClient]:
-    with RawClient() as client:
-        client.initialize(workspaceFolders=[])
+    with serving(workspaceFolders=[]) as client:
         yield client
-        assert client.exit() == 0
 
 
 def opened(client: RawClient, name: str, text: str, revisions: dict[str, str]) -> str:

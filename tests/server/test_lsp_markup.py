@@ -11,7 +11,7 @@ from tests.server.markdown import ACTIVE, kinds, parsed
 
 from excise_server.editor.findings import Code, Line, Table
 from excise_server.foundation.escape import printable
-from excise_server.lsp.marks import as_markdown, as_plain
+from excise_server.lsp.review import as_markdown, as_plain
 from excise_server.report.markdown import inert
 
 HOSTILE = [

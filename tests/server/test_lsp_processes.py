@@ -4,12 +4,11 @@ import os
 import signal
 import subprocess
 import sys
-import time
-from contextlib import suppress
 
 import pytest
 from tests.server.git_repository import make, needs_git
-from tests.server.raw_client import TIMEOUT, RawClient
+from tests.server.process_tree import DEADLINE, is_running, wait_until
+from tests.server.raw_client import RawClient
 
 pytestmark = [
     pytest.mark.slow,
@@ -24,7 +23,7 @@ def test_the_server_ends_with_its_client_though_the_streams_stay_open():
         server.initialize(processId=client.pid)
         client.kill()
         client.wait()
-        assert server.process.wait(timeout=TIMEOUT) == 1
+        assert server.process.wait(timeout=DEADLINE) == 1
 
 
 def test_a_client_in_another_container_is_not_taken_for_dead():
@@ -62,21 +61,8 @@ def test_a_git_that_hangs_dies_with_the_server_whatever_that_dies_of(tmp_path, m
             initializationOptions={"trusted": True},
         )
         server.open(uri, "x = 1\n")
-        wait_for(started.exists)
+        wait_until(started.exists)
         git = int(started.read_text())
         server.process.send_signal(how)
-        server.process.wait(timeout=TIMEOUT)
-        wait_for(lambda: not is_running(git))
-
-
-def wait_for(condition) -> None:
-    deadline = time.monotonic() + TIMEOUT
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
-
-
-def is_running(process: int) -> bool:
-    with suppress(OSError), open(f"/proc/{process}/stat") as file:
-        return file.read().rpartition(")")[2].split()[0] != "Z"
-    return False
+        server.process.wait(timeout=DEADLINE)
+        wait_until(lambda: not is_running(git))

@@ -67,18 +67,12 @@ def test_the_next_change_starts_it_again(client: RawClient):
     assert [r["noOp"] for r in report["revisions"]] == [False, True]
 
 
-@pytest.mark.parametrize(
-    "params",
-    [
-        {"token": {}}, {"token": []}, {"token": None}, {"token": [{}]}, {"token": "x" * 1_000_000},
-        {"token": 10**30}, {"token": 1.5}, {"token": True}, {}, [], None, "token",
-    ],
-    ids=range(12),
-)  # fmt: skip
-def test_any_value_may_come_in_place_of_a_token(params):
+def test_any_value_may_come_in_place_of_a_token():
+    tokens = [{}, [], None, [{}], "x" * 1_000_000, 10**30, 1.5, True]
     with RawClient() as client:
         client.initialize()
-        client.notify("window/workDoneProgress/cancel", params)
+        for params in [*({"token": token} for token in tokens), {}, [], None, "token"]:
+            client.notify("window/workDoneProgress/cancel", params)
         client.open(URI, "<p>a</p>\n")
         assert client.call("excise/report", {"uri": URI})["revisions"] == []
         assert client.exit() == 0

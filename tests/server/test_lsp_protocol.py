@@ -6,6 +6,7 @@ import pytest
 from tests.server.raw_client import RawClient
 
 from excise_server.lsp.standard import STANDARD
+from excise_server.wire.lsp import COMMANDS
 
 pytestmark = pytest.mark.slow
 
@@ -134,28 +135,9 @@ def test_a_message_of_another_json_rpc_is_refused(session: RawClient):
         assert session.answer(901)["error"]["code"] == INVALID_REQUEST
 
 
-def test_garbage_between_messages_is_answered(session: RawClient):
-    session.send_bytes(b"GET / HTTP/1.1\r\n\r\n")
-    assert session.answer(None)["error"]["code"] == PARSE
-    assert session.call("excise/listRevisions", {"uri": URI}) == {"revisions": []}
-
-
-@pytest.mark.parametrize("header", ["content-length", "CONTENT-LENGTH"])
-def test_headers_in_any_case(session: RawClient, header: str):
-    message = {"jsonrpc": "2.0", "id": header, "method": "excise/listRevisions"}
-    session.send(message | {"params": {"uri": URI}}, header=header)
-    assert session.answer(header)["result"] == {"revisions": []}
-
-
 def test_a_key_jsonrpc_inside_params_is_only_a_key(session: RawClient):
     params = {"uri": URI, "extra": {"jsonrpc": "2.0", "id": 1, "method": "shutdown"}}
     assert session.call("excise/listRevisions", params) == {"revisions": []}
-
-
-def test_an_answer_to_nothing_is_ignored(session: RawClient):
-    session.send({"jsonrpc": "2.0", "id": 77, "result": None})
-    session.send({"jsonrpc": "2.0", "id": "x", "error": {"code": 1, "message": "m"}})
-    assert session.call("excise/listRevisions", {"uri": URI}) == {"revisions": []}
 
 
 def test_initialize_twice_is_refused(session: RawClient):
@@ -198,22 +180,36 @@ def test_after_shutdown():
         assert client.exit(shutdown=False) == 0
 
 
-def test_exit_without_shutdown_is_an_error():
+def test_garbage_between_messages_is_answered(session: RawClient):
+    session.send_bytes(b"GET / HTTP/1.1\r\n\r\n")
+    assert session.answer(None)["error"]["code"] == PARSE
+    assert session.call("excise/listRevisions", {"uri": URI}) == {"revisions": []}
+
+
+@pytest.mark.parametrize("header", ["content-length", "CONTENT-LENGTH"])
+def test_headers_in_any_case(session: RawClient, header: str):
+    message = {"jsonrpc": "2.0", "id": header, "method": "excise/listRevisions"}
+    session.send(message | {"params": {"uri": URI}}, header=header)
+    assert session.answer(header)["result"] == {"revisions": []}
+
+
+def test_an_answer_to_nothing_is_ignored(session: RawClient):
+    session.send({"jsonrpc": "2.0", "id": 77, "result": None})
+    session.send({"jsonrpc": "2.0", "id": "x", "error": {"code": 1, "message": "m"}})
+    assert session.call("excise/listRevisions", {"uri": URI}) == {"revisions": []}
+
+
+@pytest.mark.parametrize("is_initialized", [True, False])
+@pytest.mark.parametrize("end", ["exit", "stream"])
+def test_an_end_without_shutdown_is_an_error(is_initialized: bool, end: str):
     with RawClient() as client:
-        client.initialize()
-        assert client.exit(shutdown=False) == 1
-
-
-def test_exit_before_initialize_is_an_error():
-    with RawClient() as client:
-        assert client.exit(shutdown=False) == 1
-
-
-def test_the_end_of_input_ends_the_server():
-    with RawClient() as client:
-        client.initialize()
-        client.process.stdin.close()
-        assert client.process.wait(timeout=60) == 1
+        if is_initialized:
+            client.initialize()
+        if end == "exit":
+            assert client.exit(shutdown=False) == 1
+        else:
+            client.process.stdin.close()
+            assert client.process.wait(timeout=60) == 1
 
 
 def test_capabilities_name_what_there_is():
@@ -226,14 +222,7 @@ def test_capabilities_name_what_there_is():
         }
         assert found["hoverProvider"]
         assert found["positionEncoding"] == "utf-16"
-        commands = ["excise.addRevisions", "excise.readPatch", "excise.removeRevisions"]
-        commands += ["excise.listRevisions", "excise.report", "excise.sources"]
-        commands += ["excise.applyRevision", "excise.applyVariant", "excise.showHunk"]
-        commands += ["excise.compare", "excise.revisionContent", "excise.worktrees"]
-        commands += ["excise.startAgain", "excise.candidates", "excise.addCandidates"]
-        commands += ["excise.removeCandidates", "excise.review", "excise.decide"]
-        commands += ["excise.hide", "excise.reject", "excise.setBase", "excise.counters"]
-        commands += ["excise.take", "excise.addText", *STANDARD]
+        commands = [*COMMANDS, *STANDARD]
         assert sorted(found["executeCommandProvider"]["commands"]) == sorted(commands)
         rewrite = "refactor.rewrite.excise"
         kinds = ["quickfix", f"{rewrite}.variant", f"{rewrite}.candidate"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sqlite3
 import stat
 from collections.abc import Iterator
@@ -14,12 +15,10 @@ from tests.server.git_repository import needs_git
 from tests.server.raw_client import RawClient
 from tests.server.test_lsp_review import ORIGIN, Review, repo
 
-from excise_server.editor.decisions import Choice, Remembered
+from excise_server.editor.document import CandidateDecision, Remembered
 from excise_server.lsp.remembering import NOT_KEPT
-from excise_server.memory import store as store_module
-from excise_server.memory.reviews import Reviews
-from excise_server.memory.store import DAYS, Store
-from excise_server.memory.workspace import Workspace
+from excise_server.memory.reviews import DAYS, Reviews, Store
+from excise_server.sources.finding import Context
 
 pytestmark = [pytest.mark.slow, needs_git]
 
@@ -218,12 +217,8 @@ def test_a_commit_that_is_gone_is_said_once(repo):
     assert sum("origin is gone" in line for line in review.log) == 1
 
 
-@pytest.mark.parametrize("damage", ["text", "middle", "empty folder", "link", "pipe", "newer"])
-def test_a_file_that_cannot_be_used_is_said_once(repo, cache, damage, tmp_path):
-    with served(repo.path) as review:
-        before = review.state()
-        decided(review)
-    (file,) = files(cache)
+def spoiled(file: Path, damage: str, elsewhere: Path) -> None:
+    """Put something in place of the file of a review."""
     data = file.read_bytes()
     if damage == "text":
         file.write_bytes(b"no database\n" * 1000)
@@ -237,26 +232,42 @@ def test_a_file_that_cannot_be_used_is_said_once(repo, cache, damage, tmp_path):
         if damage == "pipe":
             os.mkfifo(file)
         elif damage == "link":
-            (tmp_path / "elsewhere").write_bytes(data)
-            file.symlink_to(tmp_path / "elsewhere")
+            elsewhere.write_bytes(data)
+            file.symlink_to(elsewhere)
         else:
             file.mkdir()
+
+
+def test_a_file_that_cannot_be_used_is_said_once(repo, cache, tmp_path):
+    """One review for every kind of damage: what is in the way stays, and the review goes on."""
+    elsewhere = tmp_path / "elsewhere"
     with served(repo.path) as review:
-        assert review.state() == before
-        review.client.call("excise/hide", {"ids": ["worktree:ada"]})
-        assert decided(review)["candidates"][0]["state"] == "hidden"
-    said = [line for line in review.log if "what is remembered of reviews" in line]
-    assert said
-    assert len(said) == len(set(said)) <= 2  # what cannot be read, and what cannot be written
-    assert not any("Traceback" in line for line in review.log)
-    if damage == "newer":
-        with sqlite3.connect(file) as connection:
-            assert connection.execute("pragma user_version").fetchone() == (99,)
-    if damage == "link":
-        assert (tmp_path / "elsewhere").read_bytes() == data
-    if damage in ("text", "middle"):
+        before = review.state()
+        decided(review)
+    (file,) = files(cache)
+    data = file.read_bytes()
+    for damage in ("text", "middle", "empty folder", "link", "pipe", "newer"):
+        spoiled(file, damage, elsewhere)
         with served(repo.path) as review:
-            assert decided(review)["candidates"][0]["state"] == "hidden"
+            assert review.state() == before, damage
+            review.client.call("excise/hide", {"ids": ["worktree:ada"]})
+            assert decided(review)["candidates"][0]["state"] == "hidden", damage
+        said = [line for line in review.log if "the saved decisions of reviews" in line]
+        assert said, damage
+        assert len(said) == len(set(said)) <= 2  # what cannot be read, and what cannot be written
+        assert not any("Traceback" in line for line in review.log)
+        if damage == "newer":
+            with sqlite3.connect(file) as connection:
+                assert connection.execute("pragma user_version").fetchone() == (99,)
+        if damage == "link":
+            assert elsewhere.read_bytes() == data
+        if damage in ("text", "middle"):
+            with served(repo.path) as review:
+                assert decided(review)["candidates"][0]["state"] == "hidden"
+        shutil.rmtree(cache / "reviews")
+        file.parent.mkdir(mode=0o700)
+        file.write_bytes(data)
+        file.chmod(0o600)
 
 
 @pytest.mark.parametrize("kind", ["file", "no home"])
@@ -272,7 +283,7 @@ def test_a_cache_that_cannot_be_written_is_said_once(repo, tmp_path, monkeypatch
         decided(review)
         review.client.call("excise/hide", {"ids": ["worktree:ada", "worktree:bo"], "hidden": False})
         assert review.state() == before
-    said = [line for line in review.log if "what is remembered of reviews" in line]
+    said = [line for line in review.log if "the saved decisions of reviews" in line]
     assert len(said) == 1
     assert "cannot be written" in said[0]
 
@@ -335,7 +346,7 @@ def test_a_foreign_lock_is_said_and_what_was_decided_meanwhile_is_written_later(
             assert told == NOT_KEPT
         answer = review.client.call("excise/reject", {"ids": ["worktree:chen"]})
         assert set(answer["hidden"]) == {"worktree:ada", "worktree:bo"}
-        said = [line for line in review.client.log if "what is remembered of reviews" in line]
+        said = [line for line in review.client.log if "the saved decisions of reviews" in line]
     assert len(said) <= 2
     with served(repo.path) as review:
         states = {c["id"]: c["state"] for c in decided(review)["candidates"]}
@@ -345,10 +356,10 @@ def test_a_foreign_lock_is_said_and_what_was_decided_meanwhile_is_written_later(
 
 
 def test_a_lock_that_stays_is_waited_for_once(tmp_path, cache, monkeypatch):
-    reviews, workspace = Reviews(cache), Workspace((str(tmp_path),), trusted=False)
-    document = str(tmp_path / "a.py")
+    reviews, folders = Reviews(cache), (str(tmp_path),)
+    document = Context(str(tmp_path / "a.py"), folders)
     first = Remembered("x = 1\n", frozenset(), {"ada": "voice"})
-    reviews.keep(document, workspace, first)
+    reviews.keep(document, first)
     (file,) = files(cache)
     waits = []
     connect = sqlite3.connect
@@ -357,21 +368,21 @@ def test_a_lock_that_stays_is_waited_for_once(tmp_path, cache, monkeypatch):
         waits.append(timeout)
         return connect(path, timeout=timeout, **options)
 
-    monkeypatch.setattr(store_module.sqlite3, "connect", counted)
+    monkeypatch.setattr(sqlite3, "connect", counted)
     with connect(file, isolation_level=None) as other:
         other.execute("begin exclusive")
         for number in range(20):
-            assert reviews.recall(document, workspace) is None
-            reviews.choose(workspace, {f"worktree:{number}": Choice("hidden", None)})
+            assert reviews.recall(document) is None
+            reviews.choose(folders, {f"worktree:{number}": CandidateDecision("hidden", None)})
             assert not reviews.catch_up()
-        reviews.keep(document, workspace, Remembered("y = 1\n", frozenset(), {}))
+        reviews.keep(document, Remembered("y = 1\n", frozenset(), {}))
         other.execute("rollback")
     assert sum(waits) <= 1
     assert len(waits) > 20
     assert reviews.catch_up()
-    assert len(Reviews(cache).choices(workspace)) == 20
+    assert len(Reviews(cache).choices(folders)) == 20
     # A review that could not be read is not replaced by the one that began without it.
-    assert Reviews(cache).recall(document, workspace) == first
+    assert Reviews(cache).recall(document) == first
 
 
 def test_what_is_half_written_is_not_there(tmp_path, cache):
@@ -388,28 +399,28 @@ def test_what_is_half_written_is_not_there(tmp_path, cache):
 
 def test_rows_of_others_are_not_believed(tmp_path, cache, caplog):
     (tmp_path / "a.py").write_text("a = 1\n")
-    workspace = Workspace((str(tmp_path),), trusted=True)
+    folders = (str(tmp_path),)
+    document = Context(str(tmp_path / "a.py"), folders, trusted=True)
     reviews = Reviews(cache)
     review = Remembered("a = 1\n", frozenset({(0, 1)}), {"x": ""})
-    reviews.keep(str(tmp_path / "a.py"), workspace, review)
-    assert reviews.recall(str(tmp_path / "a.py"), workspace) == review
+    reviews.keep(document, review)
+    assert reviews.recall(document) == review
     (file,) = files(cache)
     for column, value in (("kept", "[7]"), ("kept", "{"), ("voices", "[]"), ("commit_id", "--x")):
-        reviews.keep(str(tmp_path / "a.py"), workspace, review)
+        reviews.keep(document, review)
         with sqlite3.connect(file) as connection:
             connection.execute(f"update pins set {column} = ?", (value,))
         connection.close()
-        assert reviews.recall(str(tmp_path / "a.py"), workspace) is None
-    assert reviews.recall("/etc/passwd", workspace) is None
-    assert reviews.recall(str(tmp_path / "a\udcff.py"), workspace) is None
+        assert reviews.recall(document) is None
+    for path in ("/etc/passwd", str(tmp_path / "a\udcff.py")):
+        assert reviews.recall(Context(path, folders, trusted=True)) is None
 
 
 def test_the_innermost_folder_remembers(tmp_path, cache):
     inner = tmp_path / "inner"
     inner.mkdir()
-    reviews = Reviews(cache)
-    both = Workspace((str(tmp_path), str(inner)), trusted=False)
+    reviews, document = Reviews(cache), str(inner / "a.py")
     review = Remembered("a = 1\n")
-    reviews.keep(str(inner / "a.py"), both, review)
-    assert reviews.recall(str(inner / "a.py"), Workspace((str(inner),), trusted=False)) == review
-    assert reviews.recall(str(inner / "a.py"), Workspace((str(tmp_path),), trusted=False)) is None
+    reviews.keep(Context(document, (str(tmp_path), str(inner))), review)
+    assert reviews.recall(Context(document, (str(inner),))) == review
+    assert reviews.recall(Context(document, (str(tmp_path),))) is None

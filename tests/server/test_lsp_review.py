@@ -1,14 +1,17 @@
 """A review stays what it was: over real worktrees, through the real server.
 
 Typing, saving, committing to the target, and accepting hunks change no candidate's score, group or
-order; only the user starts again.
+order, in any order of events; only the user starts again.
 """
 
 from __future__ import annotations
 
+import os
+import random
+
 import pytest
 from tests.server.git_repository import make, needs_git
-from tests.server.raw_client import RawClient
+from tests.server.raw_client import RawClient, serving
 from tests.server.test_lsp_sources import Session
 
 pytestmark = [pytest.mark.slow, needs_git]
@@ -21,31 +24,40 @@ EDITS = {
     "dana": {"x + 6": "x * 6"},
     "erin": {"x + 2": "2 * x", "x + 6": "6 * x"},
 }
+AGENTS = {f"agent-{number}": {"x + 1\n": "1 + x\n"} for number in range(5)}
+
+
+@pytest.fixture(scope="module")
+def server():
+    with serving(workspaceFolders=[]) as client:
+        yield client
 
 
 @pytest.fixture
-def client():
-    with RawClient() as client:
+def client(server, tmp_path):
+    (tmp_path / "work").mkdir()
+    with server.in_folder(tmp_path / "work") as client:
         yield client
-        assert client.exit() == 0
+
+
+def worktrees(tmp_path, monkeypatch, edits):
+    """Worktrees with some edits, the first of which started from other commits of the target."""
+    made = make(tmp_path, monkeypatch)
+    made.commit(a__py=ORIGIN)
+    for number, (name, own) in enumerate(edits.items()):
+        tree = worktree(made, name)
+        for old, new in own.items():
+            change(tree / "a.py", old, new)
+        os.utime(tree / "a.py", (1_600_000_000, 1_600_000_000))
+        if number < 3:
+            change(made.path / "a.py", f"x + {number + 3}\n", f"x + {number + 3} + 0\n")
+            made.commit()
+    return made
 
 
 @pytest.fixture
 def repo(tmp_path, monkeypatch):
-    made = make(tmp_path, monkeypatch)
-    made.commit(a__py=ORIGIN)
-    for number, (name, edits) in enumerate(EDITS.items()):
-        tree = tmp_path / name
-        made.git("worktree", "add", "--quiet", "-b", name, tree)
-        text = (tree / "a.py").read_text()
-        for old, new in edits.items():
-            assert old in text
-            text = text.replace(old, new)
-        (tree / "a.py").write_text(text)
-        if number < 3:  # each started from another commit
-            now = (made.path / "a.py").read_text()
-            made.commit(a__py=now.replace(f"x + {number + 3}\n", f"x + {number + 3} + 0\n"))
-    return made
+    return worktrees(tmp_path, monkeypatch, EDITS)
 
 
 class Review(Session):
@@ -70,7 +82,8 @@ class Review(Session):
             message["params"]["diagnostics"]
             for message in self.client.received
             if message.get("method") == "textDocument/publishDiagnostics"
-            and message["params"]["version"] == self.version
+            and (message["params"]["uri"], message["params"].get("version"))
+            == (self.uri, self.version)
         ][-1]
 
     def marks(self):
@@ -91,9 +104,27 @@ class Review(Session):
 
 @pytest.fixture
 def review(client, repo):
-    found = Review(client, repo.path)
+    found = Review(client)
     found.shown = (repo.path / "a.py").read_text()
     return found
+
+
+def test_hunks_are_said_in_words(review, repo, client):
+    review.begin(repo.path / "a.py")
+
+    def first_hunk():
+        answer = client.call("excise/review", {"uri": review.uri})
+        assert sorted(each["name"] for each in answer["candidates"]) == sorted(EDITS)
+        return answer["hunks"][0]
+
+    hunk = first_hunk()
+    assert hunk["where"] == f"line {hunk['hi']}"
+    change = "3 of 5 make one change, another makes another, 1 leaves it as it is"
+    assert (hunk["words"], hunk["outcome"]) == (change, "")
+    review.type("x + 2", "x - 2")
+    review.state()
+    hunk = first_hunk()
+    assert (hunk["words"], hunk["outcome"]) == (change, "as ada and 2 more")
 
 
 def test_five_worktrees_are_compared_by_their_own_edits(review, repo):
@@ -233,18 +264,46 @@ def test_a_review_starts_again_when_the_user_says_so(review, repo):
     assert refused["worktree:ada"] == "the origin has its edits already"
 
 
+def test_who_types_does_not_wait_for_a_review_that_starts_again(client, tmp_path):
+    """The texts of the client are replayed in a worker, and so is what arrives meanwhile."""
+    path = tmp_path / "work" / "a.py"
+    path.write_text(ORIGIN)
+    session = Session(client)
+    uri = session.open(path)
+    client.add(uri, {"x": ORIGIN.replace("x + 2", "x - 2")})
+    client.change(uri, 2, {"text": "# mine\n" + ORIGIN})
+    client.notify("textDocument/didSave", {"textDocument": {"uri": uri}})
+    starting = client.request("excise/startAgain", {"uri": uri})
+    late = {"id": "late", "text": ORIGIN.replace("x + 3", "x - 3")}
+    adding = client.request("excise/addRevisions", {"uri": uri, "revisions": [late]})
+    trivial = client.request("excise/listRevisions", {"uri": uri})
+    answers = [client.wait(lambda message: "method" not in message) for _ in range(3)]
+    assert [answer["id"] for answer in answers] == [adding, trivial, starting]
+    assert answers[-1]["result"] == {"started": True}
+    texts = {
+        name: client.call("excise/revisionContent", {"uri": uri, "id": name})["text"]
+        for name in ("x", "late")
+    }
+    assert texts == {
+        "x": "# mine\n" + ORIGIN.replace("x + 2", "x - 2"),
+        "late": "# mine\n" + ORIGIN.replace("x + 3", "x - 3"),
+    }
+
+
 def test_without_a_review_there_is_nothing_to_start_again(client, tmp_path):
-    (tmp_path / "a.py").write_text(ORIGIN)
-    session = Session(client, tmp_path)
-    uri = session.open(tmp_path / "a.py")
+    path = tmp_path / "work" / "a.py"
+    path.write_text(ORIGIN)
+    session = Session(client)
+    uri = session.open(path)
     assert client.call("excise/startAgain", {"uri": uri}) == {"started": False}
     assert client.call("excise/startAgain", {"uri": "file:///nowhere.py"}) == {"started": False}
 
 
 def test_the_last_revision_takes_the_pin_with_it(client, tmp_path):
-    (tmp_path / "a.py").write_text(ORIGIN)
-    session = Session(client, tmp_path)
-    uri = session.open(tmp_path / "a.py")
+    path = tmp_path / "work" / "a.py"
+    path.write_text(ORIGIN)
+    session = Session(client)
+    uri = session.open(path)
     client.add(uri, {"x": ORIGIN.replace("x + 2", "x - 2")})
     client.change(uri, 2, {"text": "# mine\n" + ORIGIN})
     client.notify("textDocument/didSave", {"textDocument": {"uri": uri}})
@@ -252,3 +311,171 @@ def test_the_last_revision_takes_the_pin_with_it(client, tmp_path):
     client.add(uri, {"x": ORIGIN.replace("x + 2", "x - 2")})
     hunks = session.report(uri)["hunks"]
     assert hunks[0]["variants"][0]["text"] == ""  # the saved line is one that x lacks
+
+
+def test_five_identical_agents_are_five_voices(client, tmp_path, monkeypatch):
+    repo = worktrees(tmp_path, monkeypatch, AGENTS)
+    review = Review(client)
+    state = review.begin(repo.path / "a.py")
+    (hunk,) = state["hunks"]
+    assert (hunk["agree"], len(hunk["variants"])) == (5, 1)
+    assert state["similarity"] == [[1.0] * 5] * 5
+    assert [len(cluster["members"]) for cluster in state["clusters"]] == [5]
+    answer = client.call("excise/candidates", {"uri": repo.path.as_uri()})
+    assert [len(entry["identical"]) for entry in answer["ranking"]] == [4] * 5
+    assert len(answer["batches"][0]["members"]) == 5
+
+
+def test_a_commit_of_the_target_is_nobody_s_edit(client, tmp_path, monkeypatch):
+    repo = worktrees(tmp_path, monkeypatch, AGENTS)
+    text = (repo.path / "a.py").read_text()
+    repo.commit(a__py="import os\n\n\n" + text)
+    review = Review(client)
+    review.shown = (repo.path / "a.py").read_text()
+    state = review.begin(repo.path / "a.py")
+    assert [hunk["variants"][0]["text"] for hunk in state["hunks"]] == ["    return 1 + x\n"]
+    repo.commit(a__py="import sys\nimport os\n\n\n" + text)
+    review.touched(repo.path / "a.py", repo.path / ".git" / "HEAD")
+    assert review.state() == state
+    messages = [mark["message"] for mark in review.published()]
+    assert not any("import" in message for message in messages)
+
+
+def test_a_key_parses_no_text_and_scores_no_pair(client, repo):
+    review = Review(client)
+    review.shown = (repo.path / "a.py").read_text()
+    before = review.begin(repo.path / "a.py")
+    done = client.call("excise/counters", {})
+    assert done["parses"] >= len(EDITS)
+    assert done["pairs"] >= len(EDITS) * (len(EDITS) - 1) // 2
+    for number in range(20):
+        review.type("def f0", f"# {number}\ndef f0")
+        assert review.state() == before
+    review.save()
+    review.type("x + 2", "x - 2")
+    assert review.state() == before
+    assert client.call("excise/counters", {}) == done
+    client.call("excise/hide", {"ids": ["worktree:erin"]})
+    assert review.state() != before
+    assert client.call("excise/counters", {})["pairs"] > done["pairs"]
+    client.call("excise/hide", {"ids": ["worktree:erin"], "hidden": False})
+    assert review.state() == before
+
+
+# --- any order of events ---
+
+STEPS = 14
+
+
+class Walk:
+    """A user at work in a document, in an editor whose server may go at any time.
+
+    Keys, saves, commits to the target, hunks accepted and taken back, documents closed, servers
+    killed are drawn from a seed.
+    """
+
+    def __init__(self, repo, seed: int) -> None:
+        self.repo, self.random = repo, random.Random(seed)
+        self.path = repo.path / "a.py"
+        self.text = self.path.read_text()
+        self.steps: list[str] = []
+        self.start()
+
+    def start(self) -> None:
+        self.client = RawClient().__enter__()
+        self.review = Review(self.client, self.repo.path)
+        self.open()
+
+    def open(self) -> None:
+        self.review.version, self.review.path = 1, self.path
+        self.review.uri = self.review.open(self.path, self.text)
+        self.review.shown = self.text
+
+    def state(self) -> dict:
+        state = self.review.state()
+        answer = self.client.call("excise/review", {"uri": self.review.uri})
+        self.hunks = answer["hunks"]
+        assert answer["decided"] + answer["undecided"] == len(self.hunks)
+        return {**state, "origin": answer["origin"], "candidates": answer["candidates"]}
+
+    def show(self, text: str) -> None:
+        self.text = self.review.shown = text
+        self.review.version += 1
+        self.client.change(self.review.uri, self.review.version, {"text": text})
+
+    # --- what may happen ---
+
+    def type(self) -> None:
+        lines = self.text.split("\n")
+        at = self.random.randrange(len(lines))
+        lines.insert(at, f"# typed {self.random.random()}")
+        self.show("\n".join(lines))
+
+    def save(self) -> None:
+        self.path.write_text(self.text)
+        self.client.notify("textDocument/didSave", {"textDocument": {"uri": self.review.uri}})
+        self.review.touched(self.path)
+
+    def commit(self) -> None:
+        self.repo.commit("the user's", **{f"other{len(self.steps)}__py": "X = 1\n"})
+        self.review.touched(self.repo.path / ".git" / "HEAD")
+
+    def accept(self) -> None:
+        number = self.random.random()
+        self.put(lambda h: h["variants"][int(number * len(h["variants"]))]["text"])
+
+    def take_back(self) -> None:
+        self.put(lambda hunk: hunk["text"])
+
+    def put(self, text_of) -> None:
+        """Have one of the texts of a hunk, where the server says that it is."""
+        hunk = self.random.choice(self.hunks)
+        start, end = hunk["range"]["start"], hunk["range"]["end"]
+        self.review.version += 1
+        edit = {"range": {"start": start, "end": end}, "text": text_of(hunk)}
+        self.client.change(self.review.uri, self.review.version, edit)
+        lines = self.text.splitlines(keepends=True)  # these texts have no other line ends
+        before, after = lines[: start["line"]], lines[end["line"] :]
+        self.text = self.review.shown = "".join([*before, text_of(hunk), *after])
+
+    def hide_and_show(self) -> None:
+        name = f"worktree:{self.random.choice(sorted(EDITS))}"
+        self.client.call("excise/hide", {"ids": [name]})
+        self.client.call("excise/hide", {"ids": [name], "hidden": False})
+
+    def decide(self) -> None:
+        params = {"uri": self.review.uri, "version": self.review.version}
+        self.client.call(
+            "excise/decide", {**params, "hunk": self.random.randrange(len(self.hunks))}
+        )
+
+    def close(self) -> None:
+        self.client.notify("textDocument/didClose", {"textDocument": {"uri": self.review.uri}})
+        self.text = self.path.read_text()
+        self.open()
+
+    def kill(self) -> None:
+        self.end()
+        self.start()  # the editor has kept the unsaved text, as editors do
+
+    def end(self) -> None:
+        self.client.process.kill()
+        self.client.__exit__()
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_no_order_of_events_changes_a_candidate(repo, seed):
+    walk = Walk(repo, seed)
+    try:
+        before = walk.state()
+        events = [
+            *(walk.type, walk.save, walk.commit, walk.accept, walk.accept, walk.take_back),
+            *(walk.hide_and_show, walk.decide, walk.close, walk.kill),
+        ]
+        for _ in range(STEPS):
+            event = walk.random.choice(events)
+            walk.steps.append(event.__name__)
+            event()
+            assert walk.state() == before, walk.steps
+    finally:
+        walk.end()

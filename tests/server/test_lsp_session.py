@@ -33,22 +33,21 @@ async def client(lsp_client: LanguageClient):
     await lsp_client.shutdown_session()
 
 
-def open_document(client: LanguageClient, text: str = ORIGIN) -> None:
-    client.text_document_did_open(
-        t.DidOpenTextDocumentParams(t.TextDocumentItem(URI, "python", 1, text))
-    )
-
-
-async def add(client: LanguageClient, revisions: dict[str, str]) -> list[str]:
+async def opened(client: LanguageClient, revisions: dict[str, str]) -> None:
+    document = t.TextDocumentItem(URI, "python", 1, ORIGIN)
+    client.text_document_did_open(t.DidOpenTextDocumentParams(document))
     records = [{"id": name, "text": text} for name, text in revisions.items()]
-    params = {"uri": URI, "revisions": records}
-    return (await client.protocol.send_request_async("excise/addRevisions", params)).accepted
+    added = await asked(client, "excise/addRevisions", revisions=records)
+    assert added.accepted == list(revisions)
+
+
+async def asked(client: LanguageClient, method: str, **params: object):
+    return await client.protocol.send_request_async(method, {"uri": URI, **params})
 
 
 @pytest.mark.asyncio
-async def test_revisions_become_diagnostics(client: LanguageClient):
-    open_document(client)
-    assert await add(client, REVISIONS) == list(REVISIONS)
+async def test_revisions_become_diagnostics_and_hovers_until_they_go(client: LanguageClient):
+    await opened(client, REVISIONS)
     await client.wait_for_notification(t.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS)
     file, *places = client.diagnostics[URI]
 
@@ -61,39 +60,29 @@ async def test_revisions_become_diagnostics(client: LanguageClient):
     assert {r.location.uri for r in file.related_information} == {URI}
 
     assert [d.range.start.line for d in places] == [0, 1, 6]
-    assert places[1].range == t.Range(t.Position(1, 0), t.Position(1, 13))
+    where = t.Range(t.Position(1, 0), t.Position(1, 13))
+    assert places[1].range == where
     assert (places[1].data["compared"], places[1].data["diverging"]) == (5, 9)
-    assert {"a": "gpt", "b": "claude", "es": 1.0, "share": 1.0, "word": "same"} in places[1].data[
-        "pairs"
-    ]
+    pair = {"a": "gpt", "b": "claude", "es": 1.0, "share": 1.0, "word": "identical"}
+    assert pair in places[1].data["pairs"]
 
-
-@pytest.mark.asyncio
-async def test_a_hover_is_markdown_where_it_is_taken(client: LanguageClient):
-    open_document(client)
-    await add(client, REVISIONS)
-    position = t.TextDocumentPositionParams(t.TextDocumentIdentifier(URI), t.Position(1, 3))
-    hover = await client.text_document_hover_async(
-        t.HoverParams(position.text_document, position.position)
-    )
-    assert hover.range == t.Range(t.Position(1, 0), t.Position(1, 13))
-    assert hover.contents.kind == t.MarkupKind.Markdown
+    document = t.TextDocumentIdentifier(URI)
+    hover = await client.text_document_hover_async(t.HoverParams(document, t.Position(1, 3)))
+    assert (hover.range, hover.contents.kind) == (where, t.MarkupKind.Markdown)
     assert "```python\n    x = a - b\n```" in hover.contents.value
+    beside = t.HoverParams(document, t.Position(2, 0))
+    assert await client.text_document_hover_async(beside) is None
 
-
-@pytest.mark.asyncio
-async def test_no_hover_where_nothing_diverges(client: LanguageClient):
-    open_document(client)
-    params = t.HoverParams(t.TextDocumentIdentifier(URI), t.Position(2, 0))
-    assert await client.text_document_hover_async(params) is None
-    await add(client, REVISIONS)
-    assert await client.text_document_hover_async(params) is None
+    await asked(client, "excise/removeRevisions", ids=list(REVISIONS))
+    await client.wait_for_notification(t.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS)
+    assert not client.diagnostics[URI]
+    hover = await client.text_document_hover_async(t.HoverParams(document, t.Position(1, 3)))
+    assert hover is None
 
 
 @pytest.mark.asyncio
 async def test_edits_and_saving_move_the_lines_alone(client: LanguageClient):
-    open_document(client)
-    await add(client, {"gpt": A})
+    await opened(client, {"gpt": A})
     top = t.Range(t.Position(0, 0), t.Position(0, 0))
     client.text_document_did_change(
         t.DidChangeTextDocumentParams(
@@ -101,43 +90,27 @@ async def test_edits_and_saving_move_the_lines_alone(client: LanguageClient):
             [t.TextDocumentContentChangePartial(range=top, text="# new\n")],
         )
     )
-    report = await client.protocol.send_request_async("excise/report", {"uri": URI})
+    report = await asked(client, "excise/report")
     assert [r.id for r in report.revisions] == ["gpt"]
     assert (report.version, report.hunks[0].range.start.line) == (2, 2)
     assert "    x = a - b\n" in [v.text for v in report.hunks[0].variants]
 
     client.text_document_did_save(t.DidSaveTextDocumentParams(t.TextDocumentIdentifier(URI)))
-    report = await client.protocol.send_request_async("excise/report", {"uri": URI})
+    report = await asked(client, "excise/report")
     assert [(r.range.start.line, r.range.end.line) for r in report.hunks] == [(2, 3)]
 
 
 @pytest.mark.asyncio
 async def test_commands_do_what_the_requests_do(client: LanguageClient):
-    open_document(client)
+    await opened(client, {})
 
-    async def run(command: str, argument: object):
-        return await client.workspace_execute_command_async(
-            t.ExecuteCommandParams(command, [argument])
-        )
+    async def run(command: str, **argument: object):
+        params = t.ExecuteCommandParams(f"excise.{command}", [{"uri": URI, **argument}])
+        return await client.workspace_execute_command_async(params)
 
-    added = await run(
-        "excise.addRevisions", {"uri": URI, "revisions": [{"id": "a", "text": A, "label": "Ann"}]}
-    )
-    assert added["accepted"] == ["a"]
-    listed = await run("excise.listRevisions", {"uri": URI})
-    assert listed["revisions"] == [{"id": "a", "label": "Ann"}]
-    assert (await run("excise.report", {"uri": URI}))["revisions"][0]["label"] == "Ann"
-    removed = await run("excise.removeRevisions", {"uri": URI, "ids": ["a", "b"]})
+    revision = {"id": "a", "text": A, "label": "Ann"}
+    assert (await run("addRevisions", revisions=[revision]))["accepted"] == ["a"]
+    assert (await run("listRevisions"))["revisions"] == [{"id": "a", "label": "Ann"}]
+    assert (await run("report"))["revisions"][0]["label"] == "Ann"
+    removed = await run("removeRevisions", ids=["a", "b"])
     assert removed == {"removed": ["a"], "unknown": ["b"]}
-
-
-@pytest.mark.asyncio
-async def test_removing_the_last_revision_clears_the_diagnostics(client: LanguageClient):
-    open_document(client)
-    await add(client, {"a": A})
-    await client.wait_for_notification(t.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS)
-    assert client.diagnostics[URI]
-    params = {"uri": URI, "ids": ["a"]}
-    await client.protocol.send_request_async("excise/removeRevisions", params)
-    await client.wait_for_notification(t.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS)
-    assert not client.diagnostics[URI]

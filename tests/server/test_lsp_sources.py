@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 from tests.server.git_repository import Repo, make, needs_git
-from tests.server.raw_client import TIMEOUT, RawClient
+from tests.server.process_tree import DEADLINE
+from tests.server.raw_client import RawClient
 
 pytestmark = pytest.mark.slow
 
@@ -25,15 +26,16 @@ WATCHING = {
 
 
 class Session:
-    """A client in workspace folders of the disk."""
+    """A client in workspace folders of the disk; without any, one that has begun in its own."""
 
     def __init__(self, client: RawClient, *folders: Path, capabilities=None, **options) -> None:
         self.client = client
-        client.initialize(
-            capabilities,
-            workspaceFolders=[{"uri": f.as_uri(), "name": f.name} for f in folders],
-            initializationOptions=options,
-        )
+        if folders:
+            client.initialize(
+                capabilities,
+                workspaceFolders=[{"uri": f.as_uri(), "name": f.name} for f in folders],
+                initializationOptions=options,
+            )
 
     def open(self, path: Path, text: str | None = None) -> str:
         """Open a file with what it holds, or as it stands in the editor."""
@@ -107,7 +109,6 @@ def test_four_worktrees_appear_without_being_asked(client, tmp_path, monkeypatch
     reports = session.sources(uri)
     assert [r["id"] for r in reports["worktrees"]["found"]] == trees
     assert session.result["origin"] == {"kind": "saved", "label": "saved file"}
-    assert session.result["offers"] == []
     assert [r["label"] for r in session.report(uri)["revisions"]] == [
         f"try-{number}" for number in range(1, 5)
     ]
@@ -328,7 +329,7 @@ def test_closing_takes_what_was_found_away_and_leaves_what_was_added(client, fol
     assert len(session.ids(uri)) == 2
     client.notify("textDocument/didClose", {"textDocument": {"uri": uri}})
     assert session.ids(uri) == ["mine"]
-    assert session.result == {"origin": None, "offers": [], "sources": []}
+    assert session.result == {"origin": None, "sources": []}
 
 
 @pytest.mark.parametrize(
@@ -361,100 +362,89 @@ def test_the_buffer_is_one_more_revision(client, folder, setting, alone, beside)
 # --- beside the loop ---
 
 
-@pytest.fixture
-def gate(tmp_path, monkeypatch):
-    """A git that waits; functions that wait until it does, let it go, and wait for its end."""
-    folder, pipe, opened = tmp_path / "bin", tmp_path / "pipe", tmp_path / "open"
-    real = shutil.which("git")
-    folder.mkdir()
-    os.mkfifo(pipe)
-    (folder / "git").write_text(
-        f"#!/bin/sh\n[ -e '{opened}' ] || read x < '{pipe}'\nexec '{real}' \"$@\"\n"
-    )
-    (folder / "git").chmod(0o755)
-    monkeypatch.setenv("PATH", os.pathsep.join([str(folder), os.environ["PATH"]]))
-    held = []
+class Gate:
+    """A git that waits until it is let go."""
 
-    def wait() -> None:
-        held.append(pipe.open("w"))  # opens when git reads
+    def __init__(self, folder: Path) -> None:
+        self.pipe, self.opened, self.held = folder / "pipe", folder / "open", []
+        os.mkfifo(self.pipe)
+        (folder / "bin").mkdir()
+        (folder / "bin" / "git").write_text(
+            f"#!/bin/sh\n[ -e '{self.opened}' ] || read x < '{self.pipe}'\n"
+            f"exec '{shutil.which('git')}' \"$@\"\n"
+        )
+        (folder / "bin" / "git").chmod(0o755)
 
-    def let_go() -> None:
-        opened.touch()
-        held.pop().close()
+    def wait(self) -> None:
+        self.held.append(self.pipe.open("w"))  # opens when git reads
 
-    def ended() -> None:
-        deadline = time.monotonic() + TIMEOUT
+    def let_go(self) -> None:
+        self.opened.touch()
+        self.held.pop().close()
+
+    def check_ended(self) -> None:
+        deadline = time.monotonic() + DEADLINE
         with suppress(BrokenPipeError):  # nobody reads any more
             while time.monotonic() < deadline:
-                held[-1].write("x")  # no line end: it goes on waiting
-                held[-1].flush()
+                self.held[-1].write("x")  # no line end: it goes on waiting
+                self.held[-1].flush()
             pytest.fail("git is still there")
         with suppress(BrokenPipeError):
-            held.pop().close()
-
-    return wait, let_go, ended
+            self.held.pop().close()
 
 
-@needs_git
-@pytest.mark.skipif(os.name == "nt", reason="a shell script and a named pipe")
-def test_nothing_waits_for_git(tmp_path, monkeypatch, gate):
-    wait, let_go, _ = gate
-    (tmp_path / "open").touch()
-    repo = four_worktrees(tmp_path, monkeypatch)
-    (tmp_path / "open").unlink()
+@pytest.fixture
+def gated(tmp_path, monkeypatch):
+    """A session with four worktrees, a document that is just opened, and the git that is asked."""
+    if os.name == "nt":
+        pytest.skip("a shell script and a named pipe")
+    repo, gate = four_worktrees(tmp_path, monkeypatch), Gate(tmp_path)
+    monkeypatch.setenv("PATH", os.pathsep.join([str(tmp_path / "bin"), os.environ["PATH"]]))
     with RawClient() as client:
         session = Session(client, repo.path)
-        uri = session.open(repo.path / "a.py")
-        wait()
-        client.add(uri, {"mine": A})
-        assert len(client.diagnostics(uri)) == 2
-        top = {"line": 0, "character": 0}
-        client.change(uri, 2, {"range": {"start": top, "end": top}, "text": "# typed\n"})
-        client.diagnostics(uri, 2)
-        position = {"textDocument": {"uri": uri}, "position": top}
-        contents = client.call("textDocument/hover", position)["contents"]
-        assert contents["kind"] == "plaintext"  # what a client gets that names no format
-        assert "mine" in contents["value"]
-        listed = client.call("excise/listRevisions", {"uri": uri})["revisions"]
-        assert [revision["id"] for revision in listed] == ["mine"]
-        let_go()
-        assert len(session.ids(uri)) == 5
-        assert client.exit() == 0
+        session.uri = session.open(repo.path / "a.py")
+        gate.wait()
+        yield session, gate, repo.path
 
 
 @needs_git
-@pytest.mark.skipif(os.name == "nt", reason="a shell script and a named pipe")
-def test_an_answer_that_comes_too_late_is_dropped(tmp_path, monkeypatch, gate):
-    wait, let_go, _ = gate
-    (tmp_path / "open").touch()
-    repo = four_worktrees(tmp_path, monkeypatch)
-    (tmp_path / "open").unlink()
-    with RawClient() as client:
-        session = Session(client, repo.path)
-        uri = session.open(repo.path / "a.py")
-        wait()
-        client.notify("textDocument/didClose", {"textDocument": {"uri": uri}})
-        let_go()
-        assert session.ids(uri) == []
-        (repo.path / "b.py").write_text(ORIGIN)
-        other = session.open(repo.path / "b.py")  # asked after what was too late
-        session.sources(other)
-        assert client.call("excise/listRevisions", {"uri": uri})["revisions"] == []
-        assert client.exit() == 0
+def test_nothing_waits_for_git(gated):
+    session, gate, _ = gated
+    client, uri = session.client, session.uri
+    client.add(uri, {"mine": A})
+    assert len(client.diagnostics(uri)) == 2
+    top = {"line": 0, "character": 0}
+    client.change(uri, 2, {"range": {"start": top, "end": top}, "text": "# typed\n"})
+    client.diagnostics(uri, 2)
+    position = {"textDocument": {"uri": uri}, "position": top}
+    contents = client.call("textDocument/hover", position)["contents"]
+    assert contents["kind"] == "plaintext"  # what a client gets that names no format
+    assert "mine" in contents["value"]
+    listed = client.call("excise/listRevisions", {"uri": uri})["revisions"]
+    assert [revision["id"] for revision in listed] == ["mine"]
+    gate.let_go()
+    assert len(session.ids(uri)) == 5
+    assert client.exit() == 0
 
 
 @needs_git
-@pytest.mark.skipif(os.name == "nt", reason="a shell script and a named pipe")
-def test_a_git_that_hangs_does_not_outlive_the_server(tmp_path, monkeypatch, gate):
-    wait, _, ended = gate
-    (tmp_path / "open").touch()
-    repo = four_worktrees(tmp_path, monkeypatch)
-    (tmp_path / "open").unlink()
-    with RawClient() as client:
-        Session(client, repo.path).open(repo.path / "a.py")
-        wait()
-        assert client.exit() == 0
-    ended()
+def test_an_answer_that_comes_too_late_is_dropped(gated):
+    session, gate, path = gated
+    client, uri = session.client, session.uri
+    client.notify("textDocument/didClose", {"textDocument": {"uri": uri}})
+    gate.let_go()
+    assert session.ids(uri) == []
+    (path / "b.py").write_text(ORIGIN)
+    session.sources(session.open(path / "b.py"))  # asked after what was too late
+    assert client.call("excise/listRevisions", {"uri": uri})["revisions"] == []
+    assert client.exit() == 0
+
+
+@needs_git
+def test_a_git_that_hangs_does_not_outlive_the_server(gated):
+    session, gate, _ = gated
+    assert session.client.exit() == 0
+    gate.check_ended()
 
 
 # --- workspaces ---

@@ -10,7 +10,7 @@ from tests.reference.document_text import lines_of, replaced
 from tests.server.raw_client import RawClient
 
 from excise_server.editor.document import text_hash
-from excise_server.lsp.sync import Encoding, Point, TextBuffer, clean, split_lines, width
+from excise_server.lsp.to_proto import Encoding, Point, TextBuffer, clean, split_lines, width
 
 # What str.splitlines takes for line ends and the protocol does not; CR and LF apart and together;
 # one, two, three and four bytes of UTF-8.

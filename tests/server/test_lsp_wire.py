@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from excise_server.lsp.wire import MAX_BAD, BadFrame, frames
+from excise_server.lsp.rpc import MAX_BAD, BadFrame, frames
 
 
 def read(data: bytes, sizes: list[int], *, strict: bool = False) -> list[bytes]:

@@ -12,6 +12,7 @@ import pytest
 from tests.core import fuzz_grammars
 from tests.reference import budget
 from tests.server.git_repository import make, needs_git
+from tests.server.process_tree import children, cpu_of
 from tests.server.raw_client import RawClient
 
 pytestmark = [
@@ -33,11 +34,6 @@ def loaded(pid: int) -> str:
     return Path(f"/proc/{pid}/maps").read_text()
 
 
-def children(pid: int) -> list[int]:
-    tasks = Path(f"/proc/{pid}/task").iterdir()
-    return [int(c) for task in tasks for c in (task / "children").read_text().split()]
-
-
 def workers(pid: int) -> list[int]:
     named = b"excise_server.workers.child"
     return [c for c in children(pid) if named in Path(f"/proc/{c}/cmdline").read_bytes()]
@@ -47,8 +43,7 @@ def busy_worker(pid: int) -> int:
     """Return a worker once it has worked for longer than all but the slow text takes."""
     while True:
         for worker in workers(pid):
-            fields = Path(f"/proc/{worker}/stat").read_text().rpartition(")")[2].split()
-            if (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK") > 3.5:
+            if cpu_of(worker) > 3.5:
                 return worker
         time.sleep(0.02)
 

@@ -11,18 +11,24 @@ from pathlib import Path
 import pytest
 from mcp import Client, StdioServerParameters
 from mcp.types import ListRootsResult, Root
+from tests.server.command import excise
 from tests.server.git_repository import make, needs_git
+from tests.server.raw_client import serving
+from tests.server.test_lsp_actions import FULL, actions
 
+from excise_server.foundation.inputs import SourceError
 from excise_server.mcp.app import mcp_server
-from excise_server.mcp.folders import FolderError, allowed_folder, root_folder
+from excise_server.mcp.folders import allowed_folder, root_folder
 from excise_server.mcp.pages import (
     PAGE_CHARACTERS,
     candidates_page,
     cut,
     review_page,
+    sent,
     whole_names,
     with_hidden,
 )
+from excise_server.review.hunks import hunk_name
 
 EXECUTABLE = str(Path(sys.executable).with_name("excise"))
 ORIGIN = "".join(f"def f{n}(x):\n    return x + {n}\n\n\n" for n in range(8))
@@ -89,9 +95,9 @@ def test_a_real_client_over_the_pipe_of_the_command(repo):
         assert tool.annotations.read_only_hint
         assert tool.output_schema is None  # else each answer would be sent twice
     (batch,) = content(answer)["batches"]
-    groups = {c["id"]: c["group"] for c in batch["candidates"]}
-    assert groups["worktree:ada"] == groups["worktree:bo"]
-    assert [group["size"] for group in batch["groups"]] == [2, 1]
+    families = {c["id"]: c["family"] for c in batch["candidates"]}
+    assert families["worktree:ada"] == families["worktree:bo"]
+    assert [family["size"] for family in batch["families"]] == [2, 1]
     assert len(answer.content) == 1
     assert answer.structured_content is None
 
@@ -166,12 +172,17 @@ def test_a_mix_that_lacks_a_name_is_refused_unless_it_is_wanted(repo):
     (review,) = served(repo.path, ("review", {}))
     chosen = {"choices": ["worktree:ada", "a.py#10"]}
     chosen["digest"] = content(review)["digest"]
-    refused, anyway = served(repo.path, ("take", chosen), ("take", chosen | {"anyway": True}))
+    split = chosen | {"split": True}
+    whole, refused, anyway = served(
+        repo.path, ("take", chosen), ("take", split), ("take", split | {"anyway": True})
+    )
+    assert "+import zlib" in content(whole)["patch"]
+    assert "--split" in content(whole)["notes"][0]
     assert refused.is_error
     for part in ("a.py:10: uses zlib", "excise take ada a.py#10", "anyway"):
         assert part in refused.content[0].text
     assert "zlib.crc32" in content(anyway)["patch"]
-    assert content(anyway)["notes"] == ["a.py:10: uses zlib, which nothing defines"]
+    assert content(anyway)["notes"][-1] == "a.py:10: uses zlib, which nothing defines (ada)"
 
 
 @pytest.mark.slow
@@ -216,6 +227,35 @@ def test_roots_of_a_client_bound_what_it_may_ask(repo, tmp_path):
 
 
 @pytest.mark.slow
+@needs_git
+@pytest.mark.parametrize("tool", ["list_candidates", "review", "take"])
+def test_patches_and_runs_are_in_folders_below_the_folder(repo, tool):
+    (repo.path / "p").mkdir()
+    (repo.path / "p" / "one.diff").write_text("no diff")
+    (repo.path / "link").symlink_to(repo.path.parent)
+    required = {"choices": ["worktree:ada"], "digest": "0" * 64} if tool == "take" else {}
+    outside, missing = "it leads out of the workspace", "no such folder in the workspace"
+    reasons = {
+        outside: ("..", "p/../..", "p\\..", str(repo.path / "p"), "/"),
+        missing: ("link", "nowhere", "p/one.diff", "a\0b", "~"),
+    }
+    calls = [
+        ({name: [folder]}, f"{name}:", reason)
+        for name in ("patches", "runs")
+        for reason, folders in reasons.items()
+        for folder in folders
+    ]
+    calls += [({name: wrong}, name, "") for name in ("patches", "runs") for wrong in ("p", [1], {})]
+    answers = served(repo.path, *((tool, required | arguments) for arguments, _, _ in calls))
+    for answer, (_, subject, reason) in zip(answers, calls, strict=True):
+        assert answer.is_error
+        assert subject in answer.content[0].text
+        assert reason in answer.content[0].text
+        assert "Traceback" not in answer.content[0].text
+    assert repo.git("status", "--porcelain", "--", "a.py") == b""
+
+
+@pytest.mark.slow
 def test_a_folder_without_a_repository_is_an_answer_not_a_crash(tmp_path):
     (answer,) = served(tmp_path, ("list_candidates", {}))
     assert answer.is_error
@@ -230,9 +270,9 @@ def test_folders_stay_inside(tmp_path):
     allowed = [str(inside)]
     assert allowed_folder("", allowed, None) == str(inside)
     for asked_for in ("link", "..", "/", "file", "nowhere", "a\0b", "~", "../out"):
-        with pytest.raises(FolderError):
+        with pytest.raises(SourceError):
             allowed_folder(asked_for, allowed, None)
-    with pytest.raises(FolderError, match="roots"):
+    with pytest.raises(SourceError, match="roots"):
         allowed_folder("", allowed, [])
     assert root_folder("file:///a%20b") == "/a b"
     assert [root_folder(uri) for uri in ("https://a/b", "file://host/a", "file:///a%00", "x")] == (
@@ -253,11 +293,32 @@ def entry(number):
     }  # fmt: skip
 
 
+def families(entries, line):
+    """Return three families of these candidates, whose edits have a changed line each."""
+    return [
+        {
+            "lines": [line] * 3,
+            "edits": [
+                {
+                    "members": [e["id"]],
+                    "words": ["identical"],
+                    "other_facets": [[]],
+                    "relation": "same up to names",
+                    "renamed": [["s", "square"]],
+                    "line": line,
+                }
+                for e in entries[start::3]
+            ],
+        }
+        for start in range(3)
+    ]
+
+
 def test_eight_candidates_fit_into_two_thousand_tokens():
     document = {
         "repository": "/home/ada/shop", "origin": "0" * 40, "intent": "change",
         "unchanged": [], "rejected": [],
-        "ranking": [entry(number) for number in range(1, 65)],
+        "ranking": (entries := [entry(number) for number in range(1, 65)]),
         "clusters": [
             {
                 "members": [entry(n)["id"] for n in range(number, 65, 3)],
@@ -269,17 +330,19 @@ def test_eight_candidates_fit_into_two_thousand_tokens():
             }
             for number in (3, 1, 2)
         ],
-        "batches": [{"number": 1, "task": None, "members": [""] * 64, "disagree": False}],
+        "batches": [{"number": 1, "task": None, "members": [""] * 64, "disagree": False,
+                     "families": families(entries, "+ return total(items)")}],
+        "relations": [],
     }  # fmt: skip
     seen = []
     for page in range(1, 9):
         answer = candidates_page(document, page)
-        assert answer.pages == 8
+        assert answer["pages"] == 8
         # Four characters a token is what the makers of models reckon with; code takes three.
-        assert len(answer.sent) < 3 * 2000
-        seen += [candidate.id for candidate in answer.batches[0].candidates]
+        assert len(sent(answer)) < 3 * 2000
+        seen += [candidate["id"] for candidate in answer["batches"][0]["candidates"]]
     assert seen == [candidate["id"] for candidate in document["ranking"]]
-    assert candidates_page(document, 99).page == 8
+    assert candidates_page(document, 99)["page"] == 8
 
 
 def test_a_long_review_is_cut_between_hunks_and_a_long_hunk_says_what_is_missing():
@@ -289,16 +352,16 @@ def test_a_long_review_is_cut_between_hunks_and_a_long_hunk_says_what_is_missing
                 "variants": [{"ids": ["a"], "text": text}]}  # fmt: skip
 
     hunks = [hunk(n, 900) for n in range(40)] + [hunk(40, 3 * PAGE_CHARACTERS)]
-    file = {"path": "a.py", "changes": [], "hunks": hunks}
+    file = {"path": "a.py", "changes": [], "hunks": hunks, "slots": []}
     document = {"batches": [{"number": 1, "task": None, "digest": "d", "files": [file]}]}
     first = review_page(document, 1, "", 1)
-    pages = [review_page(document, 1, "", page) for page in range(1, first.pages + 1)]
-    names = [h.lines for page in pages for f in page.files for h in f.hunks]
+    pages = [review_page(document, 1, "", page) for page in range(1, first["pages"] + 1)]
+    names = [h["lines"] for page in pages for f in page["files"] for h in f["hunks"]]
     assert names == [h["name"] for h in hunks]
-    assert max(len(page.sent) for page in pages) <= PAGE_CHARACTERS
-    last = pages[-1].files[-1].hunks[-1]
-    shown = last.variants[0].text.removesuffix("\n[cut]\n")
-    assert last.left_out == 3 * PAGE_CHARACTERS - len(shown)
+    assert max(len(sent(page)) for page in pages) <= PAGE_CHARACTERS
+    last = pages[-1]["files"][-1]["hunks"][-1]
+    shown = last["variants"][0]["text"].removesuffix("\n[cut]\n")
+    assert last["left_out"] == 3 * PAGE_CHARACTERS - len(shown)
     assert len(shown) > PAGE_CHARACTERS // 4
     assert review_page(document, 2, "", 1) is None
 
@@ -314,7 +377,7 @@ def renamed(number, ids):
         {"id": name, "status": "renamed", "path": f"{old}.{name}", "facts": [], "conflict": None}
         for name in ids
     ]
-    return {"path": old, "changes": changes, "hunks": []}
+    return {"path": old, "changes": changes, "hunks": [], "slots": []}
 
 
 LONG = "\u202e" + "x" * 3998 + "\U000e0041"
@@ -330,20 +393,20 @@ HOSTILE = [
 
 def whole_review(document):
     first = review_page(document, 1, "", 1)
-    return [review_page(document, 1, "", page) for page in range(1, first.pages + 1)]
+    return [review_page(document, 1, "", page) for page in range(1, first["pages"] + 1)]
 
 
 def test_nine_hundred_renames_are_pages_of_files_each_of_bounded_length():
     ids = [f"worktree:candidate-{n}" for n in range(9)]
     document = long_review([renamed(n, ids) for n in range(900)])
     first = review_page(document, 1, "", 1)
-    assert 50 < first.pages < 200
-    turned = [first, *(review_page(document, 1, "", page) for page in (2, 3, first.pages))]
-    assert max(len(with_hidden(page).sent) for page in turned) <= PAGE_CHARACTERS
-    paths = [file.path for page in turned[:3] for file in page.files]
+    assert 50 < first["pages"] < 200
+    turned = [first, *(review_page(document, 1, "", page) for page in (2, 3, first["pages"]))]
+    assert max(len(sent(with_hidden(page))) for page in turned) <= PAGE_CHARACTERS
+    paths = [file["path"] for page in turned[:3] for file in page["files"]]
     assert paths == [renamed(n, ids)["path"] for n in range(len(paths))]
-    assert turned[3].files[-1].path == renamed(899, ids)["path"]
-    assert first.files[0].facts[-1].startswith("and 5 more facts")
+    assert turned[3]["files"][-1]["path"] == renamed(899, ids)["path"]
+    assert first["files"][0]["facts"][-1].startswith("and 5 more facts")
 
 
 @pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
@@ -353,14 +416,16 @@ def test_no_text_makes_a_page_of_a_review_longer(text):
         {"name": "1", "origin": text, "unchanged": ids,
          "variants": [{"ids": ids, "text": f"{text}{n}"} for n in range(60)]}
     ] * 3  # fmt: skip
-    file = renamed(0, ids) | {"path": text, "hunks": hunks}
+    variants = [{"ids": ids, "units": [{"hunks": ["1", "2"] * 99, "names": [text] * 9}]}] * 9
+    slots = [{"hunks": ["1", "2"], "variants": variants}] * 9
+    file = renamed(0, ids) | {"path": text, "hunks": hunks, "slots": slots}
     pages = whole_review(long_review([file, renamed(1, ids)]) | {"rejected": []})
-    assert max(len(with_hidden(page).sent) for page in pages) <= PAGE_CHARACTERS
-    shown = [hunk for page in pages for file in page.files for hunk in file.hunks]
+    assert max(len(sent(with_hidden(page))) for page in pages) <= PAGE_CHARACTERS
+    shown = [hunk for page in pages for file in page["files"] for hunk in file["hunks"]]
     assert len(shown) == 3
     for hunk in shown:
-        assert hunk.more_variants == 60 - len(hunk.variants)
-        assert hunk.left_out > 0
+        assert hunk["more_variants"] == 60 - len(hunk["variants"])
+        assert hunk["left_out"] > 0
 
 
 def survey(count, *, unchanged=(), rejected=(), **more):
@@ -370,32 +435,32 @@ def survey(count, *, unchanged=(), rejected=(), **more):
     return {
         "repository": "/home" * 1000, "origin": "0" * 40, "intent": "change",
         "unchanged": list(unchanged), "rejected": list(rejected),
-        "ranking": entries, "clusters": [cluster] * 3,
+        "ranking": entries, "clusters": [cluster] * 3, "relations": [],
         "batches": [{"number": 1, "task": "t" * 4000, "members": [""] * count,
-                     "disagree": False}],
+                     "disagree": False, "families": families(entries, more.get("id", "x"))}],
     }  # fmt: skip
 
 
 def whole_list(document):
     first = candidates_page(document, 1)
-    return [candidates_page(document, page) for page in range(1, first.pages + 1)]
+    return [candidates_page(document, page) for page in range(1, first["pages"] + 1)]
 
 
 def test_all_unchanged_and_rejected_candidates_are_on_some_page_and_the_first_says_on_which():
     unchanged = [f"worktree:{n}" for n in range(500)]
     rejected = [{"id": f"r{n}", "reason": "why " * 100} for n in range(100)]
     pages = whole_list(survey(20, unchanged=unchanged, rejected=rejected))
-    assert max(len(with_hidden(page).sent) for page in pages) <= PAGE_CHARACTERS
-    assert [name for page in pages for name in page.unchanged] == unchanged
-    assert [r.split(":")[0] for page in pages for r in page.rejected] == [
+    assert max(len(sent(with_hidden(page))) for page in pages) <= PAGE_CHARACTERS
+    assert [name for page in pages for name in page["unchanged"]] == unchanged
+    assert [r.split(":")[0] for page in pages for r in page["rejected"]] == [
         f"r{n}" for n in range(100)
     ]
-    for kind, line in zip(("candidates", "unchanged", "rejected"), pages[0].more, strict=True):
+    for kind, line in zip(("candidates", "unchanged", "rejected"), pages[0]["more"], strict=True):
         number = int(line.rpartition(" ")[2])
         assert f"more {kind}" in line
         on_page = pages[number - 1]
-        assert on_page.batches if kind == "candidates" else getattr(on_page, kind)
-    assert pages[-1].more == []
+        assert on_page["batches" if kind == "candidates" else kind]
+    assert pages[-1]["more"] == []
 
 
 @pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
@@ -405,16 +470,17 @@ def test_no_label_id_path_or_note_makes_a_page_of_candidates_longer(text):
     more = {"id": text, "label": text, "notes": [text] * 50, "files": files, "conflicts": conflicts}
     rejected = [{"id": text, "reason": text}] * 9
     pages = whole_list(survey(9, unchanged=[text] * 9, rejected=rejected, **more))
-    assert max(len(with_hidden(page).sent) for page in pages) <= PAGE_CHARACTERS
-    assert sum(len(batch.candidates) for page in pages for batch in page.batches) == 9
-    candidate = pages[0].batches[0].candidates[0]
-    assert candidate.files[-1] == "and 894 more files: see review"
+    assert max(len(sent(with_hidden(page))) for page in pages) <= PAGE_CHARACTERS
+    assert sum(len(batch["candidates"]) for page in pages for batch in page["batches"]) == 9
+    candidate = pages[0]["batches"][0]["candidates"][0]
+    assert candidate["files"][-1] == "and 894 more files: see review"
 
 
 def test_invisible_characters_are_escaped_and_counted_and_the_value_stays():
     file = {
         "path": "a\u200b.py",
         "changes": [],
+        "slots": [],
         "hunks": [
             {
                 "name": "1",
@@ -428,12 +494,12 @@ def test_invisible_characters_are_escaped_and_counted_and_the_value_stays():
     }
     (page,) = whole_review(long_review([file]))
     answer = with_hidden(page)
-    assert not set(answer.sent) & set("\u200b\u2066\u202e\U000e0041\U000e0042")
-    assert answer.hidden.startswith("5 invisible characters")
-    value = json.loads(answer.sent)["files"][0]
+    assert not set(sent(answer)) & set("\u200b\u2066\u202e\U000e0041\U000e0042")
+    assert answer["hidden"].startswith("5 invisible characters")
+    value = json.loads(sent(answer))["files"][0]
     assert value["path"] == "a\u200b.py"
     assert value["hunks"][0]["variants"][0]["text"] == "\tb = '\u202e\U000e0041\U000e0042'\n"
-    assert with_hidden(review_page(long_review([]), 1, "", 1)).hidden == ""
+    assert with_hidden(review_page(long_review([]), 1, "", 1))["hidden"] == ""
 
 
 def test_long_ids_and_paths_that_are_shown_cut_can_be_chosen():
@@ -443,7 +509,7 @@ def test_long_ids_and_paths_that_are_shown_cut_can_be_chosen():
     shown = [cut(name), "branch:short", f"{cut(path)}#1-2", cut(path), "other.py#3"]
     assert shown[0] != name
     assert whole_names(document, shown) == [name, "branch:short", f"{path}#1-2", path, "other.py#3"]
-    assert review_page(document, 1, cut(path), 1).files[0].path == cut(path)
+    assert review_page(document, 1, cut(path), 1)["files"][0]["path"] == cut(path)
 
 
 @pytest.mark.slow
@@ -503,3 +569,81 @@ def test_without_the_extra_it_says_what_to_install():
     assert done.returncode != 0
     assert "the extra mcp" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+# --- one mix, every door --------------------------------------------------------------------------
+
+GO = """package a
+
+func First(x int) int {
+	return x
+}
+
+func Last(x int) int {
+	return x + 1
+}
+"""
+
+
+@pytest.mark.slow
+@needs_git
+@pytest.mark.parametrize(
+    ("language", "path", "origin", "binds", "uses", "hunk", "finding"),
+    [
+        ("python", "a.py", ORIGIN, ("def f0", "import zlib\n\n\ndef f0"),
+         ("x + 2", "zlib.crc32(x)"), "10", (10, "name", "zlib")),
+        ("go", "a.go", GO, ("func First", "func help(y int) int { return y }\n\nfunc First"),
+         ("return x + 1", "return help(x)"), "8", (8, "name", "help")),
+        ("c", "a.c", "int a;\n\nint b;\n\nint c;\n", ("int a;", "int f() {"), ("int c;", "}"),
+         "1", (5, "syntax", "")),
+    ],
+)  # fmt: skip
+def test_every_door_says_the_same_of_a_broken_mix(
+    repo, language, path, origin, binds, uses, hunk, finding
+):
+    """The command, a plan, MCP, `excise/take`, the hunk editor's request and the menu's action."""
+    repo.commit(**{path.replace(".", "__"): origin})
+    whole = origin.replace(*binds).replace(*uses)
+    repo.git("worktree", "add", "--quiet", "--detach", repo.path.parent / "zoe")
+    (repo.path.parent / "zoe" / path).write_text(whole)
+    choices = ["zoe", f"{path}#{hunk}"]
+    command = ["take", "--repo", str(repo.path), "--split"]
+    ran = excise(*command, *choices)
+    (review,) = served(repo.path, ("review", {}))
+    digest = content(review)["digest"]
+    chosen = {"candidate": "worktree:zoe", "path": path, "hunk": hunk}
+    plan = {"digest": digest, "choices": [chosen], "split": True}
+    planned = excise("take", "--repo", str(repo.path), "--plan", "-", stdin=plan)
+    (refused,) = served(repo.path, ("take", {"choices": choices, "digest": digest, "split": True}))
+    with serving(FULL, workspaceFolders=[]) as server, server.in_folder(repo.path) as client:
+        whole_take = {"uri": repo.path.as_uri(), "choices": [chosen], "split": True}
+        errors = [client.refused("excise/take", whole_take)]
+    with serving(FULL) as client:
+        uri = f"untitled:{path}"
+        client.open(uri, origin, language=language)
+        client.add(uri, {"zoe": whole})
+        hunks = client.call("excise/review", {"uri": uri})["hunks"]
+        [index] = [n for n, each in enumerate(hunks) if hunk_name(each["lo"], each["hi"]) == hunk]
+        variant = {"uri": uri, "hunk": index, "variant": 0, "version": 1, "split": True}
+        errors.append(client.refused("excise/applyVariant", variant))
+        offered = actions(client, uri, hunks[index]["lo"], ["refactor.rewrite.excise.variant"])
+        *_, action = [each for each in offered if "zoe" in each["title"]]  # the hunk alone
+        assert "edit" not in action
+        asked = client.request("workspace/executeCommand", action["command"] | {"title": None})
+        errors.append(client.answer(asked)["error"])
+    findings = [error["data"]["findings"] for error in errors]
+    assert findings[1:] == findings[:1] * (len(errors) - 1)
+    [said] = findings[0]
+    line, kind, name = finding
+    assert (said["path"], said["line"], said["kind"], said["candidate"]) == (
+        path,
+        line,
+        kind,
+        "zoe",
+    )
+    assert not name or said["name"] == name
+    sentence = f"the mix is broken: {path}:{line}: {said['message']} (zoe)"
+    assert (ran.code, planned.code, refused.is_error) == (1, 1, True)
+    texts = [ran.err, planned.err, refused.content[0].text, *(e["message"] for e in errors)]
+    assert all(sentence in text for text in texts)
+    assert repo.git("status", "--porcelain") == b""

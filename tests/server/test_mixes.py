@@ -10,7 +10,7 @@ import pytest
 from excise.errors import Unparsable
 from excise_server.foundation.changes import Side
 from excise_server.review.candidate import Candidate
-from excise_server.review.mixes import BrokenMixError, Mix
+from excise_server.review.mixes import BrokenMixError, Mix, edit_of_line
 from excise_server.review.taking import choices_named, take
 
 ORIGIN = """\
@@ -44,7 +44,9 @@ def candidate(name, text, origin=ORIGIN, path="a.py", new_path=None):
 
 
 def taken(candidates, arguments, **options):
-    return take([candidates], choices_named(shlex.split(arguments), candidates), **options)
+    """Take what is named and no more: the check alone says what is missing."""
+    choices = choices_named(shlex.split(arguments), candidates)
+    return take([candidates], choices, **{"split": True, **options})
 
 
 def text_of(result):
@@ -64,7 +66,8 @@ def mended(candidates, error):
     """Type the command that a refusal names."""
     words = shlex.split(error.mend)
     assert words[:2] == ["excise", "take"]
-    return take([candidates], choices_named(words[2:], candidates))
+    names = [word for word in words[2:] if word != "--split"]
+    return take([candidates], choices_named(names, candidates), split="--split" in words)
 
 
 def changed(*edits, origin=ORIGIN):
@@ -86,7 +89,8 @@ def test_a_hunk_without_the_import_that_it_uses_is_refused_and_the_import_named(
     assert error.mend == "excise take ada a.py#9 a.py#1+"
     assert text_of(mended(both, error)) == HELPED
     assert taken(both, "ada a.py#9", anyway=True).notes == (
-        "a.py:9: uses re, which nothing defines",
+        "a.py#9 of ada is taken without #1+, with which it shares re",
+        "a.py:9: uses re, which nothing defines (ada)",
     )
 
 
@@ -137,7 +141,12 @@ def test_two_candidates_that_are_fine_alone():
     calls = changed(("def last(x):\n    return x", "def last(x):\n    return third(x)"))
     both = [candidate("ada", renamed), candidate("bo", calls)]
     assert taken(both, "ada").notes == taken(both, "bo").notes == ()
-    error = refused(both, "ada bo", "a.py:17: uses third", "no hunk of a candidate mends it")
+    error = refused(
+        both,
+        "ada bo",
+        "a.py:17: uses third, which ada removes (bo)",
+        "no hunk of a candidate mends it",
+    )
     assert error.mend == ""
 
 
@@ -168,7 +177,12 @@ def test_half_of_a_bracket_is_refused_in_every_language_with_a_grammar():
         error = refused(one, f"ada {path}#2", "breaks the syntax", f"{path}#4 of ada")
         assert text_of(mended(one, error)) == both_ends
     one = [candidate("ada", origin.replace("= 1", "= 11").replace("= 3", "= 33"), origin, "a.c")]
-    assert taken(one, "ada a.c#2").notes == ("a.c: parses; not checked: names (c)",)
+    said = "a.c: parses, and no name that a candidate binds is missing (c)"
+    assert taken(one, "ada a.c#2").notes == (said,)
+    one = [
+        candidate("ada", '{"a": 3,\n"b": 1,\n"c": 4}\n', '{"a": 1,\n"b": 1,\n"c": 1}\n', "a.json")
+    ]
+    assert taken(one, "ada a.json#1").notes == ("a.json: parses; not checked: names (json)",)
     one = [candidate("ada", "A\nb\nC\n", "a\nb\nc\n", "a.unknown")]
     assert taken(one, "ada a.unknown#1").notes == ("a.unknown: not checked: no grammar",)
 
@@ -187,6 +201,46 @@ def test_a_member_that_falls_out_of_its_class_by_the_mix():
     assert hunk_names(both) == ["2", "5-6"]
     error = refused(both, "ada a.py#5-6", "lets b fall out of class C", "a.py#2 of ada")
     assert text_of(mended(both, error)) == falls
+
+
+CLASS = """\
+class C:
+    def __init__(self):
+        self.x = 1
+
+    def first(self):
+        return 1
+
+    def second(self):
+        return 2
+"""
+
+
+@pytest.mark.parametrize(
+    ("new", "name"),
+    [
+        ("self.x = 1\n        self.y = 2", "y"),
+        ("self.x = 1\n\n    def y(self):\n        return 1", "y"),
+        ("self.x = 1\n\n    y: int = 1", "y"),
+        ("self.x = 1\n\n    class y: pass", "y"),
+        ("self.x = 1\n        self.x, self.y = 1, 2", "y"),
+        # It may be set in another way.
+        ("self.x = 1\n        setattr(self, 'y', 2)", ""),
+    ],
+)
+def test_an_attribute_of_self_that_another_hunk_defines(new, name):
+    text = changed(("self.x = 1", new), ("return 2", "return self.y"), origin=CLASS)
+    one = [candidate("ada", text, CLASS)]
+    *_, using = hunk_names(one)
+    assert taken(one, "ada").notes == ()
+    if name:
+        error = refused(one, f"ada a.py#{using}", "reads self.y, which nothing defines (ada)")
+        assert text_of(mended(one, error)) == text
+    else:
+        assert taken(one, f"ada a.py#{using}").notes == ("a.py: parses, and no name is missing",)
+    # of a class with bases that the text does not show, nothing is known
+    other = [candidate("ada", text.replace("C:", "C(B):"), CLASS.replace("C:", "C(B):"))]
+    assert taken(other, f"ada a.py#{using}").files
 
 
 @pytest.mark.parametrize(
@@ -346,7 +400,7 @@ def test_every_parser_is_announced_and_a_hook_keeps_texts_from_the_checker():
     finally:
         HOOKED.clear()
     assert check.broken == ()
-    assert "names" in check.said
+    assert check.said.startswith("parses, and no name that a candidate binds")
     assert set(heard) == {"python_ast", "pyflakes", "python"}
 
 
@@ -369,7 +423,383 @@ def test_names_of_the_outside_are_quoted_and_escaped():
         candidate("bo", ORIGIN + "\n\ny = 1\n", path=path),
     ]
     with pytest.raises(BrokenMixError) as caught:
-        take([one], [*choices_named([one[0].id, f"{path}#9"], one)])
+        take([one], choices_named([one[0].id, f"{path}#9"], one), split=True)
     assert "\n" not in str(caught.value)
     assert shlex.split(caught.value.mend)[2] == "-x; rm"
     assert "$(x)" in shlex.split(caught.value.mend)[3]
+
+
+# --- across files ---------------------------------------------------------------------------------
+
+USER = (
+    "import b\nfrom b import old\n\n\ndef f(x):\n    return old(x)\n\n\ndef g(x):\n    return x\n"
+)
+LIBRARY = "def old(x):\n    return x\n\n\ndef other(x):\n    return x\n"
+
+
+def several(name, **texts):
+    """Make a candidate of files, each from its first text to its second (None: no file)."""
+    sides = {path.replace("__", "/") + ".py": pair for path, pair in texts.items()}
+    old, new = (
+        {
+            path: Side("100644", pair[n].encode())
+            for path, pair in sides.items()
+            if pair[n] is not None
+        }
+        for n in (0, 1)
+    )
+    return Candidate(f"worktree:{name}", f"/{name}", "", "", label=name, old=old, new=new)
+
+
+FRESH = changed(("def other", "def fresh(x):\n    return x\n\n\ndef other"), origin=LIBRARY)
+USES_FRESH = changed(
+    ("from b import old", "from b import fresh, old"),
+    ("return x\n", "return fresh(x)\n"),
+    origin=USER,
+)
+IDLE_USER = "import b\n\n\ndef g(x):\n    return x\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        (USES_FRESH, 2),
+        (USER.replace("    return x\n", "    return b.fresh(x)\n"), 10),
+        (USER.replace("    return x\n", "    from b import fresh\n    return fresh(x)\n"), 10),
+        (USER.replace("    return x\n", "    import b as c\n    return c.fresh(x)\n"), 11),
+        (USER.replace("from b import old", "from .b import fresh, old"), 2),
+    ],
+)  # fmt: skip
+def test_a_name_that_a_hunk_of_another_file_binds(text, line):
+    one = [several("ada", a=(USER, text), b=(LIBRARY, FRESH))]
+    assert taken(one, "ada").notes == taken(one, "ada b.py").notes == ()
+    error = refused(
+        one, "ada a.py", f"a.py:{line}: uses fresh of b.py, which does not define it (ada)"
+    )
+    assert error.mend == "excise take ada a.py b.py#4+"
+    assert {(f.kind, f.name, f.candidate) for f in error.findings} == {("import", "fresh", "ada")}
+    assert len(mended(one, error).files) == 2
+
+
+def test_a_name_that_one_removes_and_another_one_still_uses():
+    gone = several(
+        "ada",
+        b=(LIBRARY, LIBRARY.replace("old", "renamed")),
+        a=(USER, USER.replace("old", "renamed")),
+    )
+    more = several("bo", c=("import b\n", "import b\n\nb.old(1)\n"))
+    error = refused([gone], "ada b.py", "a.py:2: uses old of b.py, which ada removes (ada)")
+    assert [finding.line for finding in error.findings] == [2]  # and not where it is called
+    assert error.mend == "excise take ada b.py a.py"
+    assert mended([gone], error).files
+    error = refused([gone, more], "ada bo", "c.py:3: uses old of b.py, which ada removes (bo)")
+    assert error.mend == ""
+    assert taken([gone, more], "bo").notes == ()
+
+
+def test_a_file_that_is_not_taken():
+    one = [several("ada", a=(USER, USER.replace("import b\n", "import b, pkg.made\n")),
+                   pkg__made=(None, "x = 1\n"))]  # fmt: skip
+    error = refused(one, "ada a.py", "a.py:1: imports pkg/made.py, which is not there (ada)")
+    assert error.mend == "excise take ada a.py pkg/made.py"
+    assert len(mended(one, error).files) == 2
+    tried = "import b\ntry:\n    import pkg.made\nexcept ImportError:\n    pass\n"
+    one = [several("ada", a=(USER, USER.replace("import b\n", tried)), pkg__made=(None, "x = 1\n"))]
+    assert taken(one, "ada a.py").files
+
+
+def test_three_candidates_of_which_two_do_not_go_together():
+    three = [
+        several("ada", b=(LIBRARY, LIBRARY.replace("old", "renamed"))),
+        several("bo", a=(IDLE_USER, IDLE_USER.replace("return x", "return b.old(x)"))),
+        several("cyd", c=("", "y = 1\n")),
+    ]
+    error = refused(three, "cyd ada bo", "a.py:5: uses old of b.py, which ada removes (bo)")
+    assert error.mend == ""
+    assert taken(three, "cyd bo").notes == ()
+
+
+@pytest.mark.parametrize(
+    "library",
+    [
+        "from c import *\n",
+        "def __getattr__(name):\n    return name\n",
+        "globals().update(fresh=1, old=2)\n",
+        "import sys\nsys.modules[__name__] = object()\n",
+        "for fresh in (1, 2):\n    old = fresh\n",
+        "if 1:\n    fresh = old = 1\nelse:\n    old = 2\n",
+        "def make():\n    global fresh, old\n    fresh = old = 1\n",
+        "try:\n    from c import fresh, old\nexcept ImportError:\n    fresh = old = None\n",
+        "old = 1\nexec('fresh = 1')\n",
+        "x = (\n",
+    ],
+)
+def test_modules_that_may_have_any_name(library):
+    both = [
+        several("ada", a=(USER, USES_FRESH), b=(LIBRARY, FRESH)),
+        several("bo", b=(LIBRARY, library)),
+    ]
+    notes = taken(both, "ada a.py bo").notes
+    assert not any("fresh" in note for note in notes), notes
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        USER.replace("old\n", "old\ntry:\n    from b import fresh\nexcept Exception:\n    pass\n"),
+        USER.replace("return x", "b = x\n    return b.fresh"),
+        USER.replace("return x", "b.fresh = 1\n    return b.fresh"),
+        USER.replace("def g(x):", "def g(x, y: 'b.fresh' = 1, z: b.fresh = 2):"),
+        USER.replace("import b\n", "import b, c.b, fresh.b\n"),
+        USER.replace("return x", "return x.b.fresh"),
+        USER + "__all__ = ['fresh']\nfresh = 1\n",
+        USER.replace("import b\n", "from ... import b\nfrom .....b import fresh\n"),
+    ],
+)  # fmt: skip
+def test_uses_that_may_work(text):
+    one = [several("ada", a=(USER, text), b=(LIBRARY, FRESH))]
+    assert taken(one, "ada a.py").files
+
+
+def test_two_files_that_one_module_may_be():
+    one = [several("ada", a=(USER, USES_FRESH), x__b=(LIBRARY, FRESH), y__b=(LIBRARY, FRESH))]
+    assert taken(one, "ada a.py").files
+    one = [several("ada", a=(USER, USES_FRESH), x__b=(LIBRARY, FRESH))]
+    refused(one, "ada a.py", "uses fresh of x/b.py")
+
+
+def test_what_the_origin_or_a_whole_candidate_lacks_is_no_finding():
+    user = USER.replace("import b\n", "import b\nfrom b import never\n")
+    broken = several(
+        "ada", a=(user, user.replace("return x", "return b.nothing(x)")), b=(LIBRARY, FRESH)
+    )
+    bo = several("bo", b=(LIBRARY, LIBRARY + "y = 1\n"))
+    assert taken([broken, bo], "ada a.py bo").files
+    assert taken([broken, bo], "ada bo").files
+
+
+@pytest.mark.parametrize(
+    ("new", "call", "words"),
+    [
+        ("def old(x, y):", "old(x)", "missing a required argument: 'y'"),
+        ("def old(*, x):", "old(x)", "too many positional arguments"),
+        ("def old():", "old(x)", "too many positional arguments"),
+        ("def old(z, x=1):", "old(z=1, y=2)", "got an unexpected keyword argument 'y'"),
+        ("def old(x, z):", "old(x, y=1)", "missing a required argument: 'z'"),
+        ("def old(x, y=1, *z, **k):", "old(x, y=2, w=3)", ""),
+        ("def old(x, y):", "old(*x)", ""),
+        ("def old(x, y):", "old(**x)", ""),
+        ("@b\ndef old(x, y):", "old(x)", ""),
+        ("old = 1\n\n\ndef old(x, y):", "old(x)", ""),
+        ("def old(x, x):", "old(x)", ""),
+    ],
+)
+def test_a_call_that_a_function_no_longer_takes_is_a_note(new, call, words):
+    library = LIBRARY.replace("old(x)", "old(x, y=1)")
+    both = [
+        several("ada", b=(library, library.replace("def old(x, y=1):", new))),
+        several("bo", a=(IDLE_USER, IDLE_USER.replace("return x", f"return b.{call}"))),
+    ]
+    notes = tuple(note for note in taken(both, "ada bo").notes if note.startswith("a.py"))
+    assert notes == ((f"a.py:5: calls old: {words} (bo)",) if words else ())
+
+
+def test_a_call_of_a_method_and_of_an_own_function():
+    text = "def f(x):\n    return x\n\n\nclass C:\n    def m(self, x):\n        return x\n"
+    text += "\n    a = 1\n    b = 2\n\n    def n(self):\n        return 1\n"
+    narrowed = text.replace("f(x)", "f(x, y)").replace("m(self, x)", "m(self)")
+    called = text.replace("return 1", "return f(1) + self.m(2)")
+    both = [candidate("ada", narrowed, text), candidate("bo", called, text)]
+    assert [note for note in taken(both, "ada bo").notes if "calls" in note] == [
+        "a.py:13: calls C.m: too many positional arguments (bo)",
+        "a.py:13: calls f: missing a required argument: 'y' (bo)",
+    ]
+    own = called.replace("    a = 1", "    def __init__(self):\n        self.m = f\n\n    a = 1")
+    both = [candidate("ada", narrowed, text), candidate("bo", own, text)]
+    assert [note for note in taken(both, "ada bo").notes if "C.m" in note] == []
+
+
+def test_the_edit_that_wrote_a_line():
+    edits = [(1, 2, 3), (4, 6, 0), (7, 7, 1)]
+    assert [edit_of_line(edits, line) for line in range(1, 9)] == [
+        None, 0, 0, 0, None, None, None, 2,
+    ]  # fmt: skip
+
+
+# --- languages other than Python ------------------------------------------------------------------
+
+GO = """package a
+
+import "fmt"
+
+type T struct{ n int }
+
+func (t T) First(x int) int {
+	return x
+}
+
+func second(x int) int {
+	fmt.Println(x)
+	return x
+}
+"""
+C = """#include <stdio.h>
+
+#define SIZE 3
+
+struct t { int n; };
+
+static int first(int x)
+{
+	return x;
+}
+
+int second(int x)
+{
+	printf("%d", x);
+	return x;
+}
+"""
+TYPESCRIPT = """import { a } from "./a";
+
+export class T {
+  n = 1;
+
+  first(x: number) {
+    return x;
+  }
+}
+
+export function second(x: number) {
+  a(x);
+  return x;
+}
+"""
+RUST = """use std::fmt;
+
+struct T { n: i32 }
+
+impl T {
+    fn first(&self, x: i32) -> i32 {
+        x + 1
+    }
+}
+
+fn second(x: i32) -> i32 {
+    println!("{}", x);
+    x + 2
+}
+"""
+JAVA = """import java.util.List;
+
+class T {
+    int n = 1;
+
+    int first(int x) {
+        return x;
+    }
+
+    int second(int x) {
+        System.out.println(x);
+        return x + 2;
+    }
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("path", "origin", "binds", "uses", "name"),
+    [
+        ("a.go", GO, ('"fmt"\n', '"fmt"\nimport "os"\n'), ("fmt.Println(x)", "os.Exit(x)"), "os"),
+        ("a.go", GO, ("type T", "func help(x int) int { return x }\n\ntype T"),
+         ("fmt.Println(x)", "help(x)"), "help"),
+        ("a.go", GO, ("type T struct{ n int }", "type T struct{ n, extra int }"),
+         ("fmt.Println(x)", "fmt.Println(T{}.extra)"), "extra"),
+        ("a.c", C, ("#define SIZE 3", "#define SIZE 3\n#define MORE 4"),
+         ('printf("%d", x)', 'printf("%d", MORE)'), "MORE"),
+        ("a.c", C, ("struct t {", "static int help(int y)\n{\n\treturn y;\n}\n\nstruct t {"),
+         ("return x;\n}\n\nint", "return help(x);\n}\n\nint"), "help"),
+        ("a.ts", TYPESCRIPT, ("{ a }", "{ a, b }"), ("  a(x);", "  b(x);"), "b"),
+        ("a.ts", TYPESCRIPT, ("n = 1;", "n = 1;\n\n  private help() {\n    return 1;\n  }"),
+         ("return x;\n  }", "return this.help();\n  }"), "help"),
+        ("a.rs", RUST, ("use std::fmt;", "use std::fmt;\nuse std::mem;"),
+         ("x + 2", "mem::take(&mut x)"), "mem"),
+        ("a.rs", RUST, ("struct T", "fn help(x: i32) -> i32 { x }\n\nstruct T"),
+         ("x + 2", "help(x)"), "help"),
+        ("a.java", JAVA, ("java.util.List;", "java.util.List;\nimport java.util.Map;"),
+         ("return x + 2;", "return Map.of(x, x).size();"), "Map"),
+        ("a.java", JAVA, ("int n = 1;", "int n = 1;\n\n    int help(int y) { return y; }"),
+         ("return x + 2;", "return help(x);"), "help"),
+    ],
+)  # fmt: skip
+def test_a_name_that_another_hunk_binds_in_other_languages(path, origin, binds, uses, name):
+    whole = changed(binds, uses, origin=origin)
+    one = [candidate("ada", whole, origin, path)]
+    *binding, using = hunk_names(one)
+    assert taken(one, "ada").notes == ()
+    error = refused(one, f"ada {path}#{using}", f": uses {name}, which nothing defines (ada)")
+    assert name in taken(one, f"ada {path}#{using}", anyway=True).notes[-1]
+    assert text_of(mended(one, error)) == whole
+    # What binds it breaks nothing by itself.
+    *_, said = taken(one, f"ada {path}#{binding[0]}").notes
+    assert said.startswith(f"{path}: parses, and no name that a candidate binds is missing")
+
+
+@pytest.mark.parametrize(
+    ("path", "origin", "old", "call"),
+    [
+        ("a.go", GO, "second(", ("\treturn x\n", "\treturn second(x)\n")),
+        ("a.c", C, "second(", ("\treturn x;\n", "\treturn second(x);\n")),
+        ("a.ts", TYPESCRIPT, "second(", ("    return x;\n", "    return second(x);\n")),
+        ("a.rs", RUST, "second(", ("        x + 1", "        second(x)")),
+        ("a.c", C, "SIZE", ("\treturn x;\n", "\treturn SIZE;\n")),
+    ],
+)
+def test_a_name_that_one_removes_and_another_one_uses_in_other_languages(path, origin, old, call):
+    removes = origin.replace(old, f"new_{old}")
+    both = [
+        candidate("ada", removes, origin, path),
+        candidate("bo", changed(call, origin=origin), origin, path),
+    ]
+    name = old.strip("(")
+    assert taken(both, "ada").notes == taken(both, "bo").notes == ()
+    refused(both, "ada bo", f"uses {name}, which ada removes (bo)")
+
+
+@pytest.mark.parametrize(
+    ("path", "origin", "one", "other"),
+    [
+        # who else defines it nobody can see: a header, a file of the package, the prelude
+        ("a.c", C, ("return x;", "return elsewhere(x);"), ("SIZE 3", "SIZE 4")),
+        ("a.go", GO, ("return x", "return elsewhere(x)"), ("n int", "n, m int")),
+        # it is defined twice, below conditions, or where macros make it
+        ("a.c", C, ("#define SIZE 3", "#ifdef A\n#define B 1\n#else\n#define B 2\n#endif"),
+         ('printf("%d", x)', "DECLARE(x, B)")),
+        ("a.c", C, ("#define SIZE 3", "#define MAKE(n) int n##_one(void);\nMAKE(two)"),
+         ('printf("%d", x)', "two_one()")),
+        # a member of the origin: another type may have it
+        ("a.go", GO, ("First(", "Other("), ("fmt.Println(x)", "fmt.First(x)")),
+        ("a.ts", TYPESCRIPT, ("first(x: number)", "other(x: number)"), ("a(x)", "a.first(x)")),
+        # a local variable, a parameter, a label, a field of a literal
+        ("a.go", GO, ("fmt.Println(x)", "y := x\n\tfmt.Println(y)"), ("n int", "n, y int")),
+        ("a.ts", TYPESCRIPT, ("a(x);", "a({ y: x });"), ("n = 1", "y = 1")),
+        ("a.rs", RUST, ("x + 2", "let y = x; y"), ("n: i32", "y: i32")),
+        ("a.sh", "a=1\n\n\nb=2\n\n\necho $a\n", ("echo $a", "echo $a $HOME"), ("a=1", "a=3")),
+        ("a.tex", "\\a\n\nb\n\n\\c\n", ("\\a", "\\d"), ("\\c", "\\e")),
+    ],
+)  # fmt: skip
+def test_names_of_which_nothing_is_known_in_other_languages(path, origin, one, other):
+    both = [
+        candidate("ada", changed(one, origin=origin), origin, path),
+        candidate("bo", changed(other, origin=origin), origin, path),
+    ]
+    assert taken(both, "ada bo").files
+
+
+def test_a_candidate_that_lacks_a_name_itself_in_other_languages():
+    """Its own use is nobody's fault, and neither is what the origin lacks."""
+    whole = changed(("return x;", "return missing(x);"), ("SIZE 3", "SIZE 4"), origin=C)
+    other = C.replace("int second", "int missing(int y)\n{\n\treturn y;\n}\n\nint second")
+    both = [candidate("ada", whole, C, "a.c"), candidate("bo", other, C, "a.c")]
+    assert taken(both, "ada").notes == ()
+    assert taken(both, "ada a.c#9").files

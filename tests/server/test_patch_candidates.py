@@ -140,7 +140,7 @@ def test_a_series_composes_in_order(repo, tmp_path):
     ]
     (tmp_path / "p" / "parts" / "1.patch").unlink()
     found = compared(repo, tmp_path, {})
-    assert "of its series these are not here: 2" in entry(found, "parts/0.patch")["notes"]
+    assert "missing from its series: 2" in entry(found, "parts/0.patch")["notes"]
 
 
 def test_renames_of_the_patch_and_of_the_target(repo, tmp_path):
@@ -265,10 +265,10 @@ def test_what_is_not_comparable_is_listed(repo, tmp_path, monkeypatch):
         "expression.patch": "a.py: no index line with 7 digits or more",
         "merge.patch": "a combined diff",
         "no-index.patch": "a.py: no index line",
-        "result.patch": "a.py: applied, it does not give the text abcdef1",
+        "result.patch": "a.py: applying it does not produce the text abcdef1",
         "twice.patch": "a.py: made from the text",
         "unknown.patch": "which is not in the repository",
-    } | dict.fromkeys(leaving, "the path leaves the tree")
+    } | dict.fromkeys(leaving, "the path is outside the tree")
     assert said.keys() == wanted.keys()
     for name, reason in wanted.items():
         assert reason in said[name]
@@ -291,7 +291,7 @@ def test_the_file_of_one_message_twice(repo, tmp_path):
         (("--repo", "R", "--idf", "x"), "--idf: not with --repo"),
         (("--repo", "R", "--scores", "--csv", "x"), "--scores, --csv: not with --repo"),
         (("--repo", "R"), "Name patches"),
-        (("--repo", "R", "--onto", "nobody", "P"), "there is no commit 'nobody'"),
+        (("--repo", "R", "--onto", "nobody", "P"), "unknown revision 'nobody'"),
         (("--repo", "/nonexistent", "P"), "no such folder"),
         (("--repo", "R", "none.patch"), "none.patch"),
     ],
@@ -311,4 +311,4 @@ def test_only_the_newest_of_a_series(repo, tmp_path):
     }
     found = compared(repo, tmp_path, patches, "--newest")
     assert found["candidates"] == ["patch:v2.patch"]
-    assert "newer version of its series" in found["notes"][""][0]
+    assert "its series has a newer version" in found["notes"][""][0]

@@ -3,25 +3,20 @@
 from __future__ import annotations
 
 import base64
-import hashlib
 import re
-from html.parser import HTMLParser
 from random import Random
 
 import pytest
 from tests.browser import CHROMIUM, Browser
-from tests.server.command import ORIGIN, SUGGESTIONS, excise
-from tests.server.git_repository import GIT, make
-from tests.server.test_cli_patches import AGAIN, COVER, ONE, OTHER, mail
-
-from excise_server.report.html_page import STYLE
+from tests.server.command import excise
+from tests.server.html_seen import check_page
+from tests.server.test_cli_patches import AGAIN, ONE, OTHER, mail
 
 pytestmark = pytest.mark.slow
 
 needs_chromium = pytest.mark.skipif(
     CHROMIUM is None, reason="chromium is missing: apt-get install chromium"
 )
-VOID = {"meta", "img", "br"}
 HOSTILE = (
     '<script>window.hit=1</script>',
     '"><img src=x onerror=window.hit=2>',
@@ -30,34 +25,6 @@ HOSTILE = (
     "\x1b[31mred \u202egnp.exe \u2066\u200b",
     "&lt;script&gt;&#x3c;",
 )  # fmt: skip
-
-
-class Seen(HTMLParser):
-    """What a page is made of."""
-
-    def __init__(self, text):
-        super().__init__()
-        self.stack, self.tags, self.attributes, self.text, self.ids = [], [], [], [], []
-        self.feed(text)
-        self.close()
-        assert self.stack == []
-
-    def handle_starttag(self, tag, attrs):
-        self.tags.append(tag)
-        self.attributes += [(tag, *pair) for pair in attrs]
-        self.ids += [value for name, value in attrs if name == "id"]
-        if tag not in VOID:
-            self.stack.append(tag)
-
-    def handle_startendtag(self, tag, attrs):
-        self.tags.append(tag)
-        self.attributes += [(tag, *pair) for pair in attrs]
-
-    def handle_endtag(self, tag):
-        assert self.stack.pop() == tag
-
-    def handle_data(self, data):
-        self.text.append(data)
 
 
 def page(tmp_path, *arguments, stdin="", code=0):
@@ -83,95 +50,9 @@ def hostile_mails():
     return "".join(found)
 
 
-def check(text):
-    """Check what holds for every page; return what it is made of."""
-    assert text.startswith("<!doctype html>\n")
-    seen = Seen(text)
-    assert not {"script", "iframe", "object", "form", "link", "base"} & set(seen.tags)
-    names = {name for _, name, _ in seen.attributes}
-    assert not [name for name in names if name.startswith("on") or name == "style"]
-    for tag, name, value in seen.attributes:
-        if name == "href":
-            assert value[0] == "#"
-            assert value[1:] in seen.ids
-        if name == "src":
-            assert value.startswith("data:image/png;base64,")
-            assert (tag, "alt") in {(t, n) for t, n, _ in seen.attributes}
-    assert len(seen.ids) == len(set(seen.ids))
-    assert not re.search("[\x00-\x08\x0b-\x1f\x7f\u200b-\u200f\u202a-\u202e\u2066-\u2069]", text)
-    return seen
-
-
-def test_the_page_of_patches(tmp_path):
-    seen = check(page(tmp_path, "cluster", "-", stdin=COVER + ONE + OTHER + AGAIN).read_text())
-    text = "".join(seen.text)
-    assert "3 patches, 2 to read" in text
-    assert "Clusters (1)" in text
-    assert "Alone (1)" in text
-    assert "a = f(b, c); /* new */" in text
-    assert "basis edits, complete linkage, distance 0.55" in text
-    assert "without a diff, not grouped: 1" in text
-
-
-def test_the_policy_names_the_one_style(tmp_path):
-    text = page(tmp_path, "cluster", "-", stdin=ONE).read_text()
-    (policy,) = re.findall(r'http-equiv="Content-Security-Policy" content="(.*?)"', text)
-    digest = base64.b64encode(hashlib.sha256(STYLE.encode()).digest()).decode()
-    assert f"style-src &#x27;sha256-{digest}&#x27;" in policy
-    assert policy.startswith("default-src &#x27;none&#x27;")
-    assert text.count("<style>") == 1
-    assert text.index("Content-Security-Policy") < text.index("<style>")
-
-
-def test_the_page_of_revisions(tmp_path):
-    path = page(tmp_path, "cluster", "--origin", ORIGIN, *SUGGESTIONS, "none", code=1)
-    text = "".join(check(path.read_text()).text)
-    assert "5 revisions of" in text
-    assert "no such file" in text
-    assert "free = item.on_hand - item.reserved" in text
-
-
-@pytest.mark.skipif(GIT is None, reason="git is missing: apt-get install git")
-def test_the_page_of_worktrees(tmp_path, monkeypatch):
-    repo = make(tmp_path, monkeypatch)
-    repo.commit(a__py="x = 1\n")
-    for name in HOSTILE[:2]:
-        folder = tmp_path / name.replace("/", "_")
-        repo.git("worktree", "add", "--quiet", "--detach", folder)
-        (folder / "a.py").write_text(f"x = '{name}'\n")
-    text = page(tmp_path, "worktrees", str(repo.path)).read_text()
-    assert HOSTILE[1] in "".join(check(text).text)
-
-
-@pytest.mark.skipif(GIT is None, reason="git is missing: apt-get install git")
-def test_the_page_of_candidates_has_a_table_for_each_task_and_speaks_in_words(
-    tmp_path, monkeypatch
-):
-    repo = make(tmp_path, monkeypatch)
-    repo.commit(a__py="x = 1\n", b__py="y = 1\n")
-    assert "0 candidates" in page(tmp_path, "worktrees", str(repo.path)).read_text()
-    long = "topic/" + "long-" * 30 + "name"
-    for name, file, text in (
-        ("ada", "a.py", "x = 2\n"), ("bo", "a.py", "x = 2\n"), (long, "a.py", "x = 1\nz = 3\n"),
-        ("chen", "b.py", "y = 2\n"), ("dana", "b.py", "y = 3\n"), ("eli", "c.md", "z\n"),
-    ):  # fmt: skip
-        folder = tmp_path / name[-5:]
-        repo.git("worktree", "add", "--quiet", "-b", name, folder)
-        (folder / file).write_text(text)
-        repo.clock += 1000
-    text = "\n".join(check(page(tmp_path, "worktrees", str(repo.path)).read_text()).text)
-    assert "Batch 1, 3 candidates in 2 groups: a.py" in text
-    assert "Batch 2, 2 candidates in" in text
-    assert "1 candidate, alone with its task: listed, not ranked" in text
-    assert "2 of 3 make this edit" in text
-    assert "identical to ●" in text
-    assert "changes c.md" in text
-    assert "revision" not in text
-
-
 @pytest.mark.parametrize("stdin", ["", ONE, mail("cover"), mail("a", "x", "y") * 300])
 def test_few_and_many(tmp_path, stdin):
-    check(page(tmp_path, "cluster", "-", stdin=stdin, code=int(not stdin)).read_text())
+    check_page(page(tmp_path, "cluster", "-", stdin=stdin, code=int(not stdin)).read_text())
 
 
 def test_limits_are_said(tmp_path, monkeypatch):
@@ -182,14 +63,18 @@ def test_limits_are_said(tmp_path, monkeypatch):
     monkeypatch.setattr("excise_server.report.html_clusters.MAX_HEAT", 2)
     monkeypatch.setattr("excise_server.report.html_clusters.MAX_CELLS", 1)
     long = mail("long", *("a" * 40 + str(at // 2 + 50 * (at % 2)) for at in range(16)))
-    seen = check(page(tmp_path, "cluster", "-", stdin=long + ONE + ONE).read_text())
+    seen = check_page(page(tmp_path, "cluster", "-", stdin=long + ONE + ONE).read_text())
     text = "".join(seen.text)
     assert "what 2 of the patches change is not shown" in text
     assert "2 of the 3 patches, those in the largest clusters" in text
+    monkeypatch.setattr("excise_server.report.html_clusters.MAX_OPENED", 9)
+    folded = page(tmp_path, "cluster", "-", stdin=long).read_text()
+    assert "… 31 more characters" in folded
+    assert "… 13 more lines" in folded
 
 
 def test_hostile_texts_stay_texts(tmp_path):
-    seen = check(page(tmp_path, "cluster", "-", stdin=hostile_mails()).read_text())
+    seen = check_page(page(tmp_path, "cluster", "-", stdin=hostile_mails()).read_text())
     text = "".join(seen.text)
     for shown in (*HOSTILE[:4], "\\x1b[31mred \\u202egnp.exe \\u2066\\u200b", HOSTILE[5]):
         assert text.count(shown) >= 2, shown

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import random
 import re
 from pathlib import Path
@@ -10,19 +9,15 @@ from pathlib import Path
 import msgspec
 import pytest
 from examples.candidates import build
-from rich.cells import cell_len
-from rich.console import Console
 from tests.server.command import excise, one_line
 from tests.server.git_repository import make, needs_git
 from tests.server.test_review_hunks import applied
 from tests.server.test_worktrees import worktree, write
 
-from excise_server.candidates.worktrees import compare_candidates
+from excise_server.git.checkouts import Selection
 from excise_server.git.repository import open_folder
-from excise_server.report.review import ReviewDocument, review_document
-from excise_server.report.review_parts import MAX_LINES, Folding
-from excise_server.report.review_text import review_lines
-from excise_server.sources.candidates import Selection, find_candidates
+from excise_server.sources.candidates import find_candidates
+from excise_server.wire.documents import ReviewDocument
 
 pytestmark = [pytest.mark.slow, needs_git]
 
@@ -100,17 +95,6 @@ def page(repo, *arguments):
     ran = excise("review", "--repo", str(repo.path), *arguments)
     assert ran.code == 0, ran.err
     return ran.out
-
-
-def on_a_terminal(repo, width):
-    found = find_candidates(open_folder(str(repo.path), [str(repo.path)]), Selection())
-    document = review_document(compare_candidates(str(repo.path), found))
-    out = Console(
-        file=io.StringIO(), force_terminal=True, width=width, markup=False, highlight=False
-    )
-    for line in review_lines(document, Folding(), out):
-        out.print(line)
-    return re.sub(r"\x1b\[[0-9;]*m", "", out.file.getvalue()).split("\n")
 
 
 def origin_files(repo, document):
@@ -204,36 +188,6 @@ def test_the_documented_page_is_what_the_command_prints(tmp_path):
     assert excise(command, "--repo", str(build(tmp_path)), *options).out.startswith(shown)
 
 
-def test_nothing_is_wrapped_off_a_terminal_and_no_line_is_too_long_on_one(six):
-    assert f"digest: {reviewed(six).digest}\n" in page(six)
-    for width in (60, 80, 200):
-        assert max(map(cell_len, on_a_terminal(six, width))) <= width
-
-
-def test_a_hunk_on_which_all_agree_is_one_line(repo):
-    for name in ("ada", "bo"):
-        worktree(repo, name, a__py=BASE.replace(*GUARD), b__txt=f"{name}\ntwo\n")
-    text = page(repo)
-    assert "#53+: both make the same change (+2 -0)\n" in text
-    assert "return 7\n" not in text
-    assert "return 7\n" in page(repo, "--whole")
-    assert "1 of 2: ada\n+ ada\n" in text
-
-
-def test_one_candidate_is_shown_whole(repo):
-    worktree(repo, "ada", a__py=BASE.replace(*GUARD))
-    assert "1 of 1: ada\n+     if checked is None:\n" in page(repo)
-    assert "the other" not in page(repo)
-
-
-def test_no_candidate(repo):
-    worktree(repo, "idle")
-    text = page(repo)
-    assert "nothing to review" in text
-    assert "unchanged: worktree:idle\n" in text
-    assert reviewed(repo).batches == []
-
-
 def folders(tmp_path, texts):
     """Make plain folders with one file each, and the one that all began as; return the options."""
     for name, text in {"base": BASE, **texts}.items():
@@ -255,24 +209,12 @@ def test_64_candidates_that_all_differ(tmp_path):
     )
     text = of_folders(options).out
     assert text.count("1 of 64: c") == 64
-    assert text.count("nobody else makes it: c") == 64
+    assert "A: 64 candidates, near each other\n" in text
+    assert "and 44 candidates in 44 more edits: --format json\n" in text
     assert all(f"{line}\n" in text for line in returns)
     document = of_folders(options, "--format", "json").json
+    assert len(document["batches"][0]["families"][0]["edits"]) == 64
     assert len(document["batches"][0]["files"][0]["hunks"][0]["variants"]) == 64
-
-
-def test_a_hunk_of_5000_lines_is_folded_with_its_count_and_whole_in_json(tmp_path):
-    lines = "".join(f"value_{n} = {n}\n" for n in range(5000))
-    ada, bo = BASE + lines, BASE + lines.replace("value_2500 ", "other ")
-    options = folders(tmp_path, {"ada": ada, "bo": bo})
-    text = of_folders(options).out
-    assert "4,980 more lines (--hunk a.py#84+ --whole shows all)\n" in text
-    assert len(text.split("\n")) < 60
-    whole = of_folders(options, "--hunk", "a.py#84+", "--whole").out
-    assert len(whole.split("\n")) > 10_000 > MAX_LINES
-    document = of_folders(options, "--format", "json").json
-    (hunk,) = document["batches"][0]["files"][0]["hunks"]
-    assert {variant["text"].count("\n") for variant in hunk["variants"]} == {5000}
 
 
 def test_against_a_candidate(six):
@@ -289,18 +231,6 @@ def test_only_what_was_chosen(six):
     assert document.digest != reviewed(six).digest
 
 
-def test_only_some_files_and_hunks(repo):
-    worktree(repo, "ada", a__py=BASE.replace(*GUARD).replace("def f0(x)", "def f0(y)"),
-             b__txt="1\n")  # fmt: skip
-    whole = reviewed(repo)
-    some = reviewed(repo, "--path", "*.txt")
-    assert [f.path for b in some.batches for f in b.files] == ["b.txt"]
-    assert some.digest == whole.digest
-    name = whole.batches[0].files[0].hunks[-1].name
-    (batch,) = reviewed(repo, "--hunk", f"a.py#{name}").batches
-    assert [hunk.name for file in batch.files for hunk in file.hunks] == [name]
-
-
 @pytest.mark.parametrize(
     ("wrong", "parts"),
     [
@@ -309,19 +239,12 @@ def test_only_some_files_and_hunks(repo):
         (["--hunk", "none.py"], "no changed file is called none.py"),
         (["--path", "*.rs"], "no changed file is called *.rs"),
         (["--path", "b.txt", "--hunk", "a.py"], "no hunk is left"),
-        (["--batch", "9"], "no batch is called 9"),
+        (["--task", "9"], "no task is called 9"),
     ],
 )
 def test_what_does_not_exist(repo, wrong, parts):
     worktree(repo, "ada", a__py=BASE.replace(*GUARD), b__txt="two\n")
     one_line(excise("review", "--repo", str(repo.path), *wrong), parts)
-
-
-def test_a_conflict_is_said(repo):
-    worktree(repo, "ada", a__py=BASE.replace(*GUARD))
-    worktree(repo, "bo", a__py=BASE.replace("return checked + 7\n", "return checked * 7\n"))
-    repo.commit("the target moves on", a__py=BASE.replace("checked + 7\n", "checked - 7\n"))
-    assert "conflict: the target changed these lines, too: bo" in page(repo)
 
 
 def test_who_cannot_be_read_is_named(repo):
@@ -335,23 +258,10 @@ def test_who_cannot_be_read_is_named(repo):
         assert "left out" in ran.err
 
 
-def test_wide_characters_stay_on_a_terminal(repo):
-    worktree(repo, "ada", a__py=BASE + f"x = '{'漢字' * 60}'\n")
-    lines = on_a_terminal(repo, 61)
-    assert max(map(cell_len, lines)) <= 61
-    assert sum(line.count("漢") for line in lines) == 60
-
-
-def test_hostile_texts_reach_no_terminal(repo):
-    evil = "x = '\x1b]0;owned\x07\u202e'\n"
-    worktree(repo, "ada", a__py=BASE + evil, **{"odd\u202e__py": "pass\n"})
-    text = page(repo)
-    assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e]", text)
-    assert "x = '\\x1b]0;owned\\x07\\u202e'" in text
-
-
 def test_plain_folders(tmp_path):
     options = folders(tmp_path, {"ada": BASE.replace(*GUARD), "bo": BASE + "x = 1\n"})
+    assert "Task 2 of 2: 1 candidate\n" in of_folders(options).out
+    options += ["--issue", "7"]
     assert "a.py: 2 of 2 change it\n" in of_folders(options).out
     assert "drop the options about git" in excise("review", *options, "--onto", "x").err
     assert "needs the folders" in excise("review", *options[:2]).err

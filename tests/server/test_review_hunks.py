@@ -101,9 +101,9 @@ def test_what_is_not_an_edit_of_text_is_a_fact():
         "moved": "renamed", "gone": "deleted", "data": "modified", "mode": "modified",
     }  # fmt: skip
     assert changes["moved"].path == "b.py"
-    assert changes["moved"].facts == ("rename from a.py",)
-    assert changes["mode"].facts == ("mode 100644 to 100755",)
-    assert changes["data"].facts == ("binary",)
+    assert changes["moved"].pair.facts == ("rename from a.py",)
+    assert changes["mode"].pair.facts == ("mode 100644 to 100755",)
+    assert changes["data"].pair.facts == ("binary",)
     (hunk,) = edited.hunks
     assert [ids for ids, _ in edited.variants(hunk)] == [("moved",)]
     assert edited.unchanged(hunk) == ("fresh", "mode"), "who has no text there is in no hunk"

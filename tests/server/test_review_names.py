@@ -9,9 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from excise_server.foundation.escape import printable
-from excise_server.review.layouts import parts_of
-from excise_server.review.names import Roots, Traces, labels, name_of
-from excise_server.review.trailers import signed_by
+from excise_server.review.names import Roots, Traces, labels, name_of, parts_of, signed_by
 
 ROOTS = Roots(home="/home/ada", codex_home="/opt/codex")
 REPOSITORY = "/src/httpx"

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from excise.facts import EditFacts
 from excise.ranking import rank
-from excise_server.review.batches import Batch
 from excise_server.review.ranked import chosen_batch, rank_batches
+from excise_server.review.relations import Batch
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,8 @@ class Review:
 
     ids: tuple[str, ...]
     values: np.ndarray
-    edit_sizes: tuple[int, ...]
+    edited: tuple[dict[str, int], ...]
+    kinds: tuple[dict[str, str], ...]
     notes: tuple[tuple[str, ...], ...] = ()
     no_ops: tuple[bool, ...] = ()
     unchanged: tuple[bool, ...] = ()
@@ -30,14 +31,22 @@ class Review:
     facts: tuple[EditFacts, ...] = ()
 
 
-def review(values, sizes, codes=None):
+def review(values, sizes, codes=None, kinds=None):
     count = len(sizes)
     nobody = (False,) * count
     ids = tuple(f"c{i:02}" for i in range(count))
     return Review(
-        ids, values, tuple(sizes), ((),) * count, nobody, nobody, nobody, tuple(codes or ids),
-        (EditFacts(),) * count,
-    )  # fmt: skip
+        ids=ids,
+        values=values,
+        edited=tuple({"a": size} for size in sizes),
+        kinds=tuple({"a": kind} for kind in kinds or ["code"] * count),
+        notes=((),) * count,
+        no_ops=nobody,
+        unchanged=nobody,
+        syntax_errors=nobody,
+        codes=tuple(codes or ids),
+        facts=(EditFacts(),) * count,
+    )
 
 
 def ranked(compared, *batches):
@@ -52,7 +61,8 @@ def reviews(draw):
         for j in range(i):
             values[i, j] = values[j, i] = draw(st.sampled_from([0, 0.2, 0.5, 0.9, 1]))
     sizes = draw(st.lists(st.integers(0, 50), min_size=count, max_size=count))
-    return review(values, sizes, [draw(st.sampled_from("abcd")) for _ in sizes])
+    kinds = [draw(st.sampled_from(["code", "code", "tests", "docs"])) for _ in sizes]
+    return review(values, sizes, [draw(st.sampled_from("abcd")) for _ in sizes], kinds)
 
 
 @given(reviews(), st.integers(0, 8))
@@ -64,8 +74,9 @@ def test_candidates_of_other_batches_have_no_vote(compared, cut):
     for part, batch in zip(parts, result, strict=True):
         alone = review(
             compared.values[part][:, part],
-            [compared.edit_sizes[i] for i in part],
+            [compared.edited[i]["a"] for i in part],
             [compared.codes[i] for i in part],
+            [compared.kinds[i]["a"] for i in part],
         )
         alone = replace(alone, ids=tuple(compared.ids[i] for i in part))
         expected = [replace(r, index=part[r.index]) for r in rank(alone)]
@@ -84,6 +95,27 @@ def test_groups_come_in_the_order_of_their_best_candidates(compared):
     best = [min(place[i] for i in cluster.members) for cluster in batch.clusters]
     assert best == sorted(best)
     assert best[0] == 0
+
+
+@given(reviews())
+def test_who_changes_no_code_changes_nothing_for_those_who_do(compared):
+    """Neither their order nor their groups, and they are in no group of theirs."""
+    coded = [i for i, own in enumerate(compared.kinds) if own["a"] == "code"]
+    if not coded:
+        return
+    [batch] = ranked(compared, Batch(compared.ids))
+    [alone] = ranked(compared, Batch(tuple(compared.ids[i] for i in coded)))
+    place = {entry.index: entry.rank for entry in batch.ranking}
+    assert [place[entry.index] for entry in alone.ranking] == [e.rank for e in alone.ranking]
+    assert batch.clusters[: len(alone.clusters)] == alone.clusters
+    assert all(
+        set(coded).isdisjoint(cluster.members) for cluster in batch.clusters[len(alone.clusters) :]
+    )
+    assert [e.why for e in batch.ranking if e.index not in coded] == [
+        (f"changes {compared.kinds[e.index]['a']} only",)
+        for e in batch.ranking
+        if e.index not in coded
+    ]
 
 
 @given(reviews(), st.data())

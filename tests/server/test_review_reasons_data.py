@@ -8,6 +8,7 @@ from collections import Counter, defaultdict
 
 import pytest
 
+from excise.patches import FilePair
 from excise.text import normalise
 from excise_server.foundation.changes import Side
 from excise_server.review.candidate import Candidate
@@ -45,7 +46,10 @@ def test_what_passes_has_no_reason_against_it(excise_data, outputs):
         sides = {str(n): Side("100644", text.encode(errors="replace"))
                  for n, text in enumerate(sorted(texts))}  # fmt: skip
         path = f"solution.{suffix}"
-        changes = [FileChange(n, "modified", origin, side, path) for n, side in sides.items()]
+        pair = FilePair(path, path)
+        changes = [
+            FileChange(path, path, origin, side, n, pair, "code") for n, side in sides.items()
+        ]
         file = ReviewedFile(path, origin, tuple(changes))
         candidates = [Candidate(n, "", "", "", old={path: origin}, new={path: side})
                       for n, side in sides.items()]  # fmt: skip

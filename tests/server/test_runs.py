@@ -6,30 +6,28 @@ terminal. Nothing of a run is left when it is over. More attacks are in test_run
 
 from __future__ import annotations
 
-import ast
 import json
 import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 from tests.server.command import command_line, plain_environment
 from tests.server.command import excise as run_here
 from tests.server.git_repository import make, needs_git
+from tests.server.process_tree import wait_until
 
-from excise_server.checks.runs import run_in_worktrees
-from excise_server.checks.supervisor import HEAD, TAIL
 from excise_server.foundation.inputs import SourceError
+from excise_server.processes.runs import run_in_worktrees
+from excise_server.processes.supervisor import HEAD, TAIL
 from excise_server.review.candidate import Candidate
 
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.skipif(sys.platform != "linux", reason="processes are looked for in /proc"),
 ]
-SERVER = Path(__file__).parents[2] / "server" / "excise_server"
 
 
 @pytest.fixture
@@ -70,11 +68,9 @@ def alive(mark):
 
 
 def gone(mark):
-    """Whether no process of a word is left, after a moment: the kernel needs one to end them."""
-    end = time.monotonic() + 5
-    while alive(mark) and time.monotonic() < end:
-        time.sleep(0.01)
-    return not alive(mark)
+    """Wait until no process of a word is left: the kernel needs a moment to end them."""
+    wait_until(lambda: not alive(mark))
+    return True
 
 
 def test_verdicts_in_their_own_folders(run):
@@ -89,7 +85,7 @@ def test_verdicts_in_their_own_folders(run):
     lines = [json.loads(line) for line in runs.file.read_text().split("\n") if line]
     assert [line["candidate"] for line in lines] == [v.candidate for v in runs.verdicts]
     assert runs.folder.stat().st_mode & 0o777 == 0o700
-    assert any(str(runs.file) in line for line in said)
+    assert any(str(runs.folder) in line for line in said)
 
 
 @pytest.mark.parametrize(
@@ -114,51 +110,16 @@ def test_one_that_never_ends_has_timed_out_and_not_failed(run):
     assert gone("0.0731")
 
 
-def test_what_left_its_group_and_its_session_is_ended_too(run):
-    daemon = (
-        "import os, time\n"
-        "if os.fork(): os._exit(0)\n"
-        "os.setsid()\n"
-        "if os.fork(): os._exit(0)\n"
-        "os.closerange(0, 99)\n"
-        "time.sleep(3600)  # daemon-7731\n"
-    )
-    command = f"'{sys.executable}' -I -S -c '{daemon}'"
-    runs, _ = run(f"{command}; sleep 3600", seconds=0.5)
-    assert runs.verdicts[0].reason == "timed out"
-    assert gone("daemon-7731")
-    runs, said = run(command)
-    assert runs.verdicts[0].passed
-    assert gone("daemon-7731")
-    assert any("left running" in line for line in said)
-
-
-def test_a_child_that_holds_the_output_open_does_not_hold_us(run):
-    runs, _ = run("sleep 3607 & exit 0")
-    assert runs.verdicts[0].passed
-    assert gone("3607")
-
-
-def test_one_that_kills_its_group_fails_and_nobody_else(run):
-    runs, _ = run('test "$(basename "$PWD")" = b || kill -9 0; sleep 0.2', "a", "b")
-    assert {v.candidate: (v.passed, v.reason) for v in runs.verdicts} == {
-        "worktree:a": (False, "ended by SIGKILL"),
-        "worktree:b": (True, ""),
-    }
-
-
 def test_a_flood_is_cut_in_the_middle_and_said(run):
-    runs, said = run("echo first; head -c 9000000 /dev/zero; echo last")
+    runs, said = run("echo first; head -c 100000000 /dev/zero; echo last")
     assert runs.verdicts[0].passed
     text = log(runs)
     assert len(text) < HEAD + TAIL + 200_000
     assert text.startswith(b"first\n")
     assert text.endswith(b"last\n")
     assert b"bytes of output left out]" in text
-    assert any("left out of its log" in line for line in said)
-
-
-def test_a_flood_that_never_ends_times_out(run):
+    (cut,) = [line for line in said if "left out of its log" in line]
+    assert 97_000_000 < int(cut.split()[1].replace(",", "")) < 98_100_000
     runs, _ = run("yes", seconds=0.3)
     assert runs.verdicts[0].reason == "timed out"
     assert len(log(runs)) < HEAD + TAIL + 200_000
@@ -186,7 +147,7 @@ def test_a_folder_that_is_gone_is_no_verdict_and_a_branch_is_not_run(tmp_path):
 
 @pytest.mark.parametrize("command", ["", "  ", "a\0b"])
 def test_no_command(tmp_path, command):
-    with pytest.raises(SourceError, match="no command"):
+    with pytest.raises(SourceError, match="needs a command"):
         run_in_worktrees(command, [], tmp_path, say=print)
 
 
@@ -256,7 +217,7 @@ def test_run_puts_the_passing_ones_first_and_its_file_does_it_again(repo):
     rows = checked_rows(table.decode())
     assert "bo" in rows[0]
     assert ["passes" in row for row in rows] == [True, False, False]
-    assert "2 of 3: 0 of 2 pass, 2 fail" in table.decode()
+    assert "ada, chen: identical; 0 of 2 pass, 2 fail" in table.decode()
 
 
 @needs_git
@@ -269,7 +230,7 @@ def test_a_group_whose_members_differ_is_flagged_and_nobody_who_fails_is_above(r
     rows = checked_rows(ran.out)
     assert ["passes" in row for row in rows] == [True, True, False]
     assert "chen" in rows[2]
-    assert "2 of 3: 1 of 2 pass, 1 fails: " in ran.out
+    assert "ada, chen: identical; 1 of 2 pass, 1 fails: " in ran.out
     assert "verdicts on unknown candidates: nobody" in ran.out
     found = run_here("worktrees", str(repo.path), "--verdicts", str(file), "--json").json
     assert found["unknown_verdicts"] == ["nobody"]
@@ -292,10 +253,7 @@ def test_an_interrupt_stops_all_and_reports_what_is_there(repo):
     for line in process.stderr:
         if b"ada: passed" in line:
             break
-    end = time.monotonic() + 20
-    while not list((repo.path.parent / "cache").glob("excise/runs/*/002-*.log")):
-        assert time.monotonic() < end
-        time.sleep(0.01)
+    wait_until(lambda: list((repo.path.parent / "cache").glob("excise/runs/*/002-*.log")))
     process.send_signal(signal.SIGINT)
     out, _ = process.communicate(timeout=60)
     assert process.returncode == 130
@@ -307,23 +265,11 @@ def test_an_interrupt_stops_all_and_reports_what_is_there(repo):
 
 
 @needs_git
-def test_who_kills_the_command_itself_ends_the_runs(repo):
-    process = excise(repo, "--run", "sleep 4413", start_new_session=True)
-    end = time.monotonic() + 20
-    while not alive("4413"):
-        assert time.monotonic() < end
-        time.sleep(0.01)
-    process.kill()
-    process.communicate(timeout=60)
-    assert gone("4413")
-
-
-@needs_git
 def test_a_parser_that_dies_does_not_run_the_command_again(repo):
     """The fork that parses is made behind the runs; here it dies at once, by its own hand."""
     code = (
         "import os, sys, signal\n"
-        "import excise_server.workers.guard as guard\n"
+        "import excise_server.processes.parsers as guard\n"
         "install = guard.Guard.install\n"
         "def dying(self):\n"
         "    install(self)\n"
@@ -352,62 +298,3 @@ def test_only_those_that_were_chosen_run(repo):
     assert b"in 1 worktree," in err
     _, err = excise(repo, "--jobs", "2").communicate(timeout=60)
     assert b"--run" in err
-
-
-# --- the contract ---
-
-MAY_START = {
-    "checks/supervisor.py": "the user's command",
-    "checks/runs.py": "supervisors",
-    "evaluation/remote.py": "an interpreter that the user names",
-    "evaluation/sandbox.py": "the sandbox",
-    "git/command.py": "git, to read",
-    "foundation/forks.py": "forks that share the work of a command",
-    "workers/forked.py": "forks of the command",
-    "workers/worker.py": "workers",
-    "foundation/linux.py": "forks into namespaces",
-    "evaluation/jail/guards.py": "forks in the sandbox",
-    "evaluation/jail/processes.py": "forks in the sandbox",
-    "evaluation/scoring.py": "processes that score",
-}
-STARTERS = {"Popen", "run", "call", "check_call", "check_output", "getoutput", "getstatusoutput"}
-
-
-def starts(path):
-    """Whether a module can start a process: by subprocess, os, multiprocessing or asyncio."""
-    for node in ast.walk(ast.parse(path.read_text())):
-        if isinstance(node, ast.Import | ast.ImportFrom):
-            names = [alias.name for alias in node.names] + [getattr(node, "module", "") or ""]
-            if any(n.split(".")[0] in ("subprocess", "multiprocessing", "pty") for n in names):
-                return True
-            if "ProcessPoolExecutor" in names:
-                return True
-        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
-            name = node.attr
-            if node.value.id == "os" and name.startswith(("exec", "spawn", "posix_spawn")):
-                return True
-            if node.value.id == "os" and name in ("fork", "forkpty", "system", "popen"):
-                return True
-            if name in ("create_subprocess_exec", "create_subprocess_shell"):
-                return True
-    return False
-
-
-def test_only_the_supervisor_starts_a_users_command():
-    """The server and every other command run nothing, ever; a shell has one place."""
-    modules = {str(p.relative_to(SERVER)): p for p in SERVER.rglob("*.py")}
-    starting = {name for name, path in modules.items() if starts(path)}
-    assert starting <= MAY_START.keys()
-    assert {"checks/supervisor.py", "checks/runs.py", "git/command.py"} <= starting
-    shells = {
-        name
-        for name, path in modules.items()
-        if any(word in path.read_text() for word in ("/bin/sh", "shell=True", "create_subprocess"))
-    }
-    assert shells == {"checks/supervisor.py"}
-    users = {
-        name
-        for name, path in modules.items()
-        if "excise_server.checks" in path.read_text() and not name.startswith("checks/")
-    }
-    assert users == {"cli/verdicts.py"}

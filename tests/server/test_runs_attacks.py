@@ -42,7 +42,7 @@ INSIDE = """
 import json, os, sys, threading, time
 from pathlib import Path
 job = json.loads(sys.argv[1])
-from excise_server.checks import runs as module
+from excise_server.processes import runs as module
 from excise_server.review.candidate import Candidate
 module._GRACE = job.get("grace", 10.0)
 top = Path(job["top"])
@@ -87,7 +87,7 @@ def alive():
             yield words[:60]
 def last_started():
     return open("/proc/loadavg").read().split()[-1] if os.path.exists("/proc/loadavg") else ""
-end = time.monotonic() + 10
+end = time.monotonic() + 60
 while (left := list(alive())) and time.monotonic() < end:  # the kernel needs a moment
     time.sleep(0.05)
 last = last_started()
@@ -113,7 +113,7 @@ def attack(tmp_path):
             pytest.skip(f"no namespace to try it in: {error}")
         ran = subprocess.run(
             [*outer, "bash", "-c", script, sys.executable, *inner],
-            capture_output=True, text=True, timeout=120, check=False,
+            capture_output=True, text=True, timeout=240, check=False,
         )  # fmt: skip
         *found, left = ran.stdout.strip().split("\n")
         assert left == "[]", ran.stdout + ran.stderr
@@ -299,7 +299,7 @@ def test_what_is_written_in_the_name_of_a_supervisor_only_spoils_the_verdict(att
     for status in (0, 3):
         report = attack(f"{command}; exit {status}", "a", "b", place="group")
         assert report["verdicts"] == {
-            "a": [None, "what its supervisor said was damaged"],
+            "a": [None, "the report of its supervisor was damaged"],
             "b": [True, ""] if status == 0 else [False, "exit status 3"],
         }
 
@@ -385,13 +385,6 @@ def test_two_lines_and_bytes_that_are_no_text(attack):
     report = attack("printf '\\377\\376'\nexit 3")
     assert report["verdicts"]["a"] == [False, "exit status 3"]
     assert report["log"] == "\xff\xfe"
-
-
-def test_100_megabytes_of_output(attack):
-    report = attack("head -c 100000000 /dev/zero; exit 3")
-    assert report["verdicts"]["a"] == [False, "exit status 3"]
-    (cut,) = [line for line in report["said"] if "left out of its log" in line]
-    assert 97_000_000 < int(cut.split()[1].replace(",", "")) < 98_000_000
 
 
 def test_without_candidates_nothing_starts(attack):

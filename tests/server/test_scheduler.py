@@ -8,6 +8,8 @@ import pytest
 from excise import CancelFlag, Cancelled
 from excise_server.lsp.scheduler import Scheduler
 
+pytestmark = pytest.mark.asyncio
+
 NEVER = 3600.0
 """A pause that no test sits out: it is cut short by waiting for the result."""
 
@@ -29,29 +31,40 @@ class Bench:
         self.number += 1
         self.scheduler.changed(key)
 
+    async def close(self, *delivered: object) -> None:
+        """Stop, when this was delivered and nothing else."""
+        assert self.delivered == [*delivered]
+        assert self.scheduler.close(timeout=60)
 
-@pytest.mark.asyncio
+
+class Held:
+    """Work that goes on until it is let go."""
+
+    def __init__(self) -> None:
+        self.started, self.finish = threading.Event(), threading.Event()
+
+    def __call__(self, number: int, cancel: CancelFlag) -> int:
+        self.started.set()
+        self.finish.wait(60)
+        return number
+
+
 async def test_many_changes_are_one_run_of_the_newest():
     bench = Bench()
     for _ in range(100):
         bench.change()
-    assert bench.scheduler.is_busy("a")
     await bench.scheduler.settled("a")
-    assert bench.delivered == [("a", 100, 1000)]
-    assert not bench.scheduler.is_busy("a")
-    assert bench.scheduler.close(timeout=60)
+    await bench.close(("a", 100, 1000))
 
 
-@pytest.mark.asyncio
 async def test_a_change_stops_the_run_it_makes_stale():
     started, flags = threading.Event(), []
 
     def work(number: int, cancel: CancelFlag) -> int:
         flags.append(cancel)
         started.set()
-        if number == 1:
-            while True:
-                cancel.check()  # raises once the run is stale
+        while number == 1:
+            cancel.check()  # raises once the run is stale
         return number
 
     bench = Bench(work, delay=0.0)
@@ -60,53 +73,35 @@ async def test_a_change_stops_the_run_it_makes_stale():
     await asyncio.to_thread(started.wait, 60)
     bench.change()
     await waiting
-    assert bench.delivered == [("a", 2, 2)]
     assert [flag.cancelled for flag in flags] == [True, False]
-    assert bench.scheduler.close(timeout=60)
+    await bench.close(("a", 2, 2))
 
 
-@pytest.mark.asyncio
 async def test_a_stale_result_is_dropped_even_if_it_arrives():
-    started, finish = threading.Event(), threading.Event()
-
-    def work(number: int, cancel: CancelFlag) -> int:
-        started.set()
-        finish.wait(60)
-        return number
-
+    work = Held()
     bench = Bench(work, delay=0.0)
     bench.change()
     waiting = asyncio.create_task(bench.scheduler.settled("a"))
-    await asyncio.to_thread(started.wait, 60)
+    await asyncio.to_thread(work.started.wait, 60)
     bench.change()
-    finish.set()
+    work.finish.set()
     await waiting
-    assert bench.delivered == [("a", 2, 2)]
-    assert bench.scheduler.close(timeout=60)
+    await bench.close(("a", 2, 2))
 
 
-@pytest.mark.asyncio
 async def test_who_waits_may_give_up_and_others_still_get_the_result():
-    started, finish = threading.Event(), threading.Event()
-
-    def work(number: int, cancel: CancelFlag) -> int:
-        started.set()
-        finish.wait(60)
-        return number
-
+    work = Held()
     bench = Bench(work)
     bench.change()
     one, two = (asyncio.create_task(bench.scheduler.settled("a")) for _ in range(2))
-    await asyncio.to_thread(started.wait, 60)
+    await asyncio.to_thread(work.started.wait, 60)
     one.cancel()
-    finish.set()
+    work.finish.set()
     await two
     assert one.cancelled()
-    assert bench.delivered == [("a", 1, 1)]
-    assert bench.scheduler.close(timeout=60)
+    await bench.close(("a", 1, 1))
 
 
-@pytest.mark.asyncio
 async def test_a_failure_is_delivered_and_the_thread_goes_on():
     def work(number: int, cancel: CancelFlag) -> int:
         if number == 1:
@@ -114,35 +109,39 @@ async def test_a_failure_is_delivered_and_the_thread_goes_on():
         return number
 
     bench = Bench(work)
-    bench.change("a")
-    await bench.scheduler.settled("a")
-    bench.change("b")
-    await bench.scheduler.settled("b")
+    for key in "ab":
+        bench.change(key)
+        await bench.scheduler.settled(key)
     (_, _, failure), success = bench.delivered
     assert isinstance(failure, Cancelled)
     assert success == ("b", 2, 2)
-    assert bench.scheduler.close(timeout=60)
+    await bench.close(*bench.delivered)
 
 
-@pytest.mark.asyncio
 async def test_nothing_to_mint_settles_at_once():
     bench = Bench()
     bench.scheduler.changed("a")
     await bench.scheduler.settled("a")
     await bench.scheduler.settled("never heard of")
-    assert bench.delivered == []
-    assert bench.scheduler.close(timeout=60)
+    await bench.close()
 
 
-@pytest.mark.asyncio
 async def test_a_failed_preparation_does_not_stop_the_work():
-    bench = Bench()
-
     def prepare() -> None:
         raise ImportError("on purpose")
 
+    bench = Bench()
     bench.scheduler.start(prepare)
     bench.change()
     await bench.scheduler.settled("a")
-    assert bench.delivered == [("a", 1, 10)]
-    assert bench.scheduler.close(timeout=60)
+    await bench.close(("a", 1, 10))
+
+
+async def test_work_that_does_not_end_is_left_behind_after_the_timeout():
+    work = Held()
+    bench = Bench(work, delay=0.0)
+    bench.change()
+    await asyncio.to_thread(work.started.wait, 60)
+    assert not bench.scheduler.close(timeout=0.01)
+    work.finish.set()
+    await bench.close()

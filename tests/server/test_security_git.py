@@ -15,9 +15,8 @@ from tests.server.git_repository import known, make, needs_git, reasons, texts
 
 from excise_server.foundation.inputs import SourceError, UnansweredError
 from excise_server.git.command import Git
-from excise_server.sources.collect import collect
-from excise_server.sources.finding import CHOICES
-from excise_server.sources.opening import open_repository
+from excise_server.sources.collect import collect, open_repository
+from excise_server.wire.sources import CHOICES
 
 pytestmark = [
     pytest.mark.slow,
@@ -348,8 +347,8 @@ def test_a_worktree_whose_git_file_points_elsewhere(repo, tmp_path, monkeypatch)
         (tmp_path / "other" / ".git").read_text(): "its .git does not point back to the repository",
         f"gitdir: {repo.path}/.git/worktrees/../worktrees/none\n": "its .git cannot be read",
         f"gitdir: {repo.path}/.git\n": "its .git does not point back to the repository",
-        "gitdir: \n": "its .git cannot be read: it names no repository",
-        "nothing": "its .git cannot be read: it names no repository",
+        "gitdir: \n": "its .git cannot be read: it does not name a repository",
+        "nothing": "its .git cannot be read: it does not name a repository",
         "x" * 9000: "its .git cannot be read: 9000 bytes",
     }
     for content, reason in cases.items():

@@ -9,11 +9,12 @@ from contextlib import suppress
 
 import pytest
 
-from excise_server.foundation import paths
+from excise_server.foundation import files
+from excise_server.foundation.files import contained, list_folder, read_bytes, text_of
 from excise_server.foundation.inputs import MAX_BYTES, SourceError
-from excise_server.foundation.paths import contained, list_folder, read_bytes, text_of
 from excise_server.sources.collect import collect
-from excise_server.sources.finding import Context, SourceSettings
+from excise_server.sources.finding import Context
+from excise_server.wire.sources import SourceSettings
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX files")
 
@@ -55,7 +56,7 @@ def test_what_is_outside(work, tmp_path):
     ):
         assert refusal(path, work) == outside
     assert refusal(work / "a.py") == outside
-    assert refusal(f"{work}/a\0.py", work) == "a path cannot hold a NUL character"
+    assert refusal(f"{work}/a\0.py", work) == "a path cannot contain a NUL character"
     assert refusal(work / "none", work) == "no such file"
 
 
@@ -133,9 +134,9 @@ def test_a_link_put_there_after_the_check(work, tmp_path, monkeypatch, where):
             (work / "d" / "secret").symlink_to(tmp_path / "secret")
         return answer
 
-    monkeypatch.setattr(paths, "contained", swap)
+    monkeypatch.setattr(files, "contained", swap)
     reason = refusal(work / "d" / "secret", work)
-    reasons = ("it became a link while it was opened", "a part of the path is not a directory")
+    reasons = ("it became a link while being opened", "a part of the path is not a directory")
     assert reason in reasons
     # The careless way, on the same files, reads what it must not.
     assert (work / "d" / "secret").read_text() == "secret\n"
@@ -172,7 +173,7 @@ def test_no_descriptor_stays_open(work, tmp_path):
 @posix
 def test_where_folders_cannot_be_opened(work, tmp_path, monkeypatch):
     """The way of Windows, on the files of this machine."""
-    monkeypatch.setattr(paths, "_AT", False)
+    monkeypatch.setattr(files, "_AT", False)
     assert read_bytes(str(work / "a.py"), [str(work)]) == b"inside\n"
     os.mkfifo(work / "pipe")
     assert refusal(work / "pipe", work) == "it is a named pipe"
@@ -187,8 +188,8 @@ def test_where_folders_cannot_be_opened(work, tmp_path, monkeypatch):
 
     (work / "d").mkdir()
     (work / "d" / "secret").write_text("harmless\n")
-    monkeypatch.setattr(paths, "contained", swap)
-    assert refusal(work / "d" / "secret", work) == "it changed while it was opened"
+    monkeypatch.setattr(files, "contained", swap)
+    assert refusal(work / "d" / "secret", work) == "it changed while being opened"
 
 
 def test_folders_are_listed_up_to_a_limit(work, tmp_path, monkeypatch):
@@ -196,7 +197,7 @@ def test_folders_are_listed_up_to_a_limit(work, tmp_path, monkeypatch):
     for path in (tmp_path, work / "none", work / "a.py"):
         with pytest.raises(SourceError):
             list_folder(str(path), [str(work)])
-    monkeypatch.setattr(paths, "MAX_ENTRIES", 2)
+    monkeypatch.setattr(files, "MAX_ENTRIES", 2)
     for name in "bcd":
         (work / name).touch()
     with pytest.raises(SourceError, match="more than 2 files in the folder"):

@@ -5,20 +5,24 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from functools import partial
 
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from tests.reference.budget import examples
-from tests.server.git_repository import changes, make, needs_git, notes, reasons, texts
+from tests.server.git_repository import answer, changes, make, needs_git, notes, reasons, texts
 
 from excise_server.foundation.inputs import SourceError
+from excise_server.sources import conflicts
 from excise_server.sources.collect import collect
-from excise_server.sources.conflicts import find
-from excise_server.sources.finding import Context, SourceSettings
-from excise_server.sources.markers import parse_markers
+from excise_server.sources.conflicts import parse_markers
+from excise_server.sources.finding import Context
+from excise_server.wire.sources import SourceSettings
 
 pytestmark = pytest.mark.slow
+
+find = partial(answer, conflicts.find)
 
 BASE = "start\nold\nend\n"
 
@@ -160,7 +164,10 @@ def test_the_merge_style_is_refused(tmp_path):
     found = marked(tmp_path, "a\n<<<<<<< X\nb\n=======\nc\n>>>>>>> Y\n")
     assert found.revisions == ()
     refused = found.refused[-1]
-    assert refused.reason == "conflict markers of the merge style at line 4: they hold no origin"
+    assert (
+        refused.reason
+        == "conflict markers of the merge style at line 4: they do not contain the origin"
+    )
     assert refused.hint == "git checkout --conflict=diff3 FILE writes them with the origin"
 
 
@@ -252,7 +259,7 @@ def test_a_recursive_merge_with_two_bases(repo):
     assert found.origin.text == stages.origin.text
     assert "<<<<<<<<<" in found.origin.text
     said = notes(found)["conflict:ours"]
-    assert any(note.startswith("the origin holds conflict markers") for note in said)
+    assert any(note.startswith("the origin contains conflict markers") for note in said)
 
 
 LINES = st.lists(st.sampled_from(["a", "b", "c", " =======", "<<<<<< x", "=======x", "", "\x0c"]))

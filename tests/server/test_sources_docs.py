@@ -7,12 +7,12 @@ import re
 from dataclasses import asdict
 from pathlib import Path
 
-from excise_server.foundation import paths
+from excise_server.foundation import files
 from excise_server.foundation.inputs import MAX_BYTES
 from excise_server.git import checkouts
 from excise_server.git.command import ALLOWED
-from excise_server.sources import patches, siblings
-from excise_server.sources.finding import CHOICES, SourceSettings
+from excise_server.sources import beside, patches
+from excise_server.wire.sources import CHOICES, SourceSettings
 
 TEXT = (Path(__file__).parents[2] / "docs" / "sources.md").read_text(encoding="utf-8")
 
@@ -39,8 +39,8 @@ def test_the_limits():
         f"{MAX_BYTES // 1_000_000} MB per text",
         f"{checkouts.MAX_WORKTREES} newest worktrees",
         f"{checkouts.MAX_REFS} branches",
-        f"{siblings.MAX_FILES} files beside",
+        f"{beside.MAX_FILES} files beside",
         f"{patches.MAX_PATCHES} patches",
-        f"{paths.MAX_ENTRIES:,} entries",
+        f"{files.MAX_ENTRIES:,} entries",
     ):
         assert limit in sentence

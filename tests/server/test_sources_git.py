@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import pytest
 from tests.server.git_repository import (
+    answer,
     changes,
     known,
     made_from,
@@ -22,9 +23,8 @@ from excise_server.foundation.inputs import SourceError, UnansweredError
 from excise_server.git import checkouts
 from excise_server.git.command import ALLOWED, Git, GitError, clean_environment, find_git
 from excise_server.git.repository import AbsentError, Blob
-from excise_server.sources import origin
-from excise_server.sources.collect import collect
-from excise_server.sources.opening import open_repository
+from excise_server.sources.beside import find_origin
+from excise_server.sources.collect import collect, open_repository
 
 pytestmark = [pytest.mark.slow, needs_git]
 
@@ -138,7 +138,7 @@ def test_several_merge_bases_are_noted(repo):
     repo.git("checkout", "--quiet", "main")
     found = collect(repo.context())
     assert texts(found) == {"branch:other": "other\n"}
-    assert notes(found)["branch:other"][0] == "several merge bases: the first one is taken"
+    assert notes(found)["branch:other"][0] == "several merge bases: the first one is used"
 
 
 def test_no_common_history(repo):
@@ -174,7 +174,7 @@ def test_the_origin_is_the_users_choice(repo, choice, text, label):
     repo.write("a.py", "staged\n")
     repo.git("add", "a.py")
     repo.write("a.py", "saved\n")
-    found = origin.find(repo.context(origin=choice))
+    found = answer(find_origin, repo.context(origin=choice))
     assert (found.origin.text, found.origin.kind) == (text, choice)
     assert found.origin.label.startswith(label)
     assert found.origin.buffer_is_revision
@@ -184,7 +184,7 @@ def test_the_origin_is_the_users_choice(repo, choice, text, label):
 def test_an_origin_that_is_not_there(repo, tmp_path):
     repo.write("new.py", "new\n")
     for choice, where in (("head", "HEAD"), ("index", "the index")):
-        found = origin.find(repo.context("new.py", origin=choice))
+        found = answer(find_origin, repo.context("new.py", origin=choice))
         assert found.origin is None
         assert reasons(found) == {"origin": f"the file is not in {where}"}
     outside = tmp_path / "plain"
@@ -197,8 +197,8 @@ def test_an_origin_that_is_not_there(repo, tmp_path):
 def test_before_the_first_commit(tmp_path, monkeypatch):
     repo = make(tmp_path, monkeypatch, "empty")
     repo.write("a.py", "x\n")
-    assert reasons(origin.find(repo.context(origin="head"))) == {"origin": "no commit yet"}
-    assert reasons(collect(repo.context())) == {"git": "no commit yet"}
+    assert reasons(answer(find_origin, repo.context(origin="head"))) == {"origin": "no commits yet"}
+    assert reasons(collect(repo.context())) == {"git": "no commits yet"}
 
 
 def test_another_line_end_or_encoding_is_no_change(repo):
@@ -230,7 +230,7 @@ def test_any_file_name(repo, name):
     assert texts(found) == {"branch:agent": "changed\n"}
     assert made_from(found) == {"branch:agent": "origin\n"}
     for choice in ("head", "index"):
-        assert origin.find(repo.context(name, origin=choice)).origin.text == "origin\n"
+        assert answer(find_origin, repo.context(name, origin=choice)).origin.text == "origin\n"
     assert reasons(collect(context)) == {}
 
 
@@ -259,7 +259,7 @@ def test_blobs_in_one_process_each_answer_in_its_place(repo):
     assert shown == [
         b"one\ntwo\n",
         absent,
-        "it is a tree, no file",
+        "it is a tree, not a file",
         b"one\ntwo\n",
         link,
         link,
@@ -377,7 +377,7 @@ def test_a_document_in_a_submodule(repo, tmp_path, monkeypatch):
     inner.commit(s__py="sub\n")
     repo.git("submodule", "--quiet", "add", inner.path, "lib")
     context = repo.context("lib/s.py", origin="head")
-    assert origin.find(context).origin.text == "sub\n"
+    assert answer(find_origin, context).origin.text == "sub\n"
 
 
 def test_a_separate_git_folder(repo, tmp_path):

@@ -9,7 +9,7 @@ import pytest
 from tests.server.command import excise
 from tests.server.git_repository import made_from, make, needs_git, notes, reasons, texts
 
-from excise_server.git.worktree_files import blob_ids
+from excise_server.foundation.file_bytes import blob_ids
 from excise_server.sources import patches
 from excise_server.sources.collect import collect
 

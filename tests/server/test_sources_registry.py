@@ -11,10 +11,10 @@ import pytest
 from tests.server.git_repository import make, needs_git
 
 from excise_server import sources
-from excise_server.review.candidate import SCHEMES
+from excise_server.review.candidate import in_order
 from excise_server.sources.collect import collect
-from excise_server.sources.finding import SourceSettings
-from excise_server.sources.registry import SOURCES, setting_of
+from excise_server.sources.registry import finders, listers, setting_of
+from excise_server.wire.sources import SOURCES, SourceSettings
 
 
 def test_every_file_that_finds_or_lists_is_in_the_table():
@@ -24,26 +24,21 @@ def test_every_file_that_finds_or_lists_is_in_the_table():
         find
         for module in loaded
         for name, find in vars(module).items()
-        if (name == "find" or name.startswith("list_")) and find.__module__ == module.__name__
+        if name.startswith(("find", "list_")) and callable(find)
+        if find.__module__ == module.__name__
     }
-    known = {asked for source in SOURCES for asked in (source.find, source.listed) if asked}
-    assert finding < known
-    assert {asked.__name__ for asked in known - finding} == {"_checkouts"}
-    assert all((source.find is None) is not (source.listed is None) for source in SOURCES)
+    asked = {*finders(), *listers()}
+    others = {"find_candidates", "find_folders", "find_in_file", "find_origin", "find_patches"}
+    assert {find.__name__ for find in finding - asked} == others | {"finders"}
+    assert asked <= finding
 
 
-def test_every_setting_switches_one_source():
-    settings = [setting for source in SOURCES for setting in source.settings.values()]
-    assert sorted(settings) == sorted(field.name for field in fields(SourceSettings))
-
-
-def test_every_id_is_of_one_source_and_has_its_place_in_the_order_of_names():
-    kinds = [kind for source in SOURCES for kind in source.settings if kind != "origin"]
+def test_every_id_is_of_one_source_and_every_source_has_a_setting():
+    assert ["origin", *SOURCES] == [each.name for each in fields(SourceSettings)]
+    kinds = [source.kind for source in SOURCES.values()]
     assert len(set(kinds)) == len(kinds)
-    assert set(kinds) < set(SCHEMES)
-    assert {setting_of(f"{kind}:x") for kind in kinds} | {"origin"} == {
-        field.name for field in fields(SourceSettings)
-    }
+    assert [setting_of(f"{kind}:x") for kind in kinds] == [*SOURCES]
+    assert in_order(["new:x", *(f"{kind}:x" for kind in kinds)])[-1] == "new:x"
 
 
 @needs_git
@@ -53,8 +48,7 @@ def test_every_source_watches_what_its_answer_depends_on(tmp_path, monkeypatch):
     repo.commit(a__py="one\n")
     (repo.path / "p").mkdir()
     context = repo.context(patches=("p",))
-    for source in SOURCES:
-        assert source.find is None or source.find(context, None).watch
-        assert source.watches
+    for find in finders():
+        assert find(context, None).watch
     watched = {os.path.basename(watch.folder) for watch in collect(context).watch}
     assert {".git", "p"} < watched

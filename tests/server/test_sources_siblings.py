@@ -8,20 +8,22 @@ import sys
 import pytest
 from tests.server.git_repository import reasons, texts
 
-from excise_server.sources import siblings
+from excise_server.sources import beside as siblings
 from excise_server.sources.collect import collect
-from excise_server.sources.finding import Context, SourceSettings
+from excise_server.sources.finding import Context
+from excise_server.wire.sources import SourceSettings
 
 
 @pytest.fixture
 def ask(tmp_path):
     (tmp_path / "a.py").write_text("saved\n")
 
-    def asked(*globs, name="a.py", find=siblings.find, **settings):
+    def asked(*globs, name="a.py", find=siblings.find_files, **settings):
         if globs:
             settings["files"] = globs
         folder = (str(tmp_path),)
-        return find(Context(str(tmp_path / name), folder, False, SourceSettings(**settings)))
+        context = Context(str(tmp_path / name), folder, False, SourceSettings(**settings))
+        return collect(context) if find is collect else find(context, None)
 
     return asked
 
@@ -37,7 +39,7 @@ def test_suggestions_of_the_default_glob(ask, tmp_path):
         (tmp_path / name).write_text(name)
     found = ask()
     assert list(texts(found)) == ["file:a.py.suggestion-1", "file:a.py.suggestion-2"]
-    assert found.revisions[0].label == "a.py.suggestion-1"
+    assert found.revisions[0].label == "suggestion-1"
     assert (found.origin, found.refused) == (None, ())
     assert {watch.pattern for watch in found.watch} == {
         "a.py.suggestion-*",
@@ -65,7 +67,7 @@ def test_what_mergetool_leaves_is_no_origin(ask, tmp_path, style):
     (tmp_path / "a.py.orig").write_text(f"<<<<<<< a\n1\n{style}=======\n2\n>>>>>>> b\n")
     found = ask()
     assert found.origin is None
-    assert reasons(found)["file:a.py.orig"].startswith("it holds conflict markers")
+    assert reasons(found)["file:a.py.orig"].startswith("it contains conflict markers")
 
 
 def test_variables_and_folders(ask, tmp_path):

@@ -350,7 +350,7 @@ def test_killed_at_any_moment(tmp_path):
     draw = Random(1)
     # Small batches, so that there are many moments to die at.
     code = (
-        "import sys, excise_server.queue.watched as known\n"
+        "import sys, excise_server.queue.state as known\n"
         "known.BATCH = 5\n"
         "from excise_server.cli import main; sys.exit(main())"
     )
@@ -417,7 +417,7 @@ def test_a_state_in_use_says_so(tmp_path, monkeypatch):
     other.execute("BEGIN IMMEDIATE")
     ran = excise("cluster", "-", "--incremental", str(state), stdin=OTHER)
     assert ran.code == 2
-    assert "another excise writes to it" in ran.err
+    assert "another excise process is writing to it" in ran.err
     other.execute("ROLLBACK")
     other.close()
     assert len(known(state, "-", stdin=OTHER)["patches"]) == 2

@@ -6,18 +6,19 @@ import json
 import os
 import shlex
 import signal
-import stat
 import subprocess
-import time
+import tempfile
 
 import msgspec
 import pytest
 from tests.server.command import command_line, excise, one_line, spawn
 from tests.server.git_repository import make, needs_git
+from tests.server.process_tree import wait_until
+from tests.server.tree import snapshot
 
-from excise_server.cli.worktrees import opened
-from excise_server.report.take import TakeDocument, UndoneDocument
-from excise_server.sources.candidates import Selection, find_candidates
+from excise_server.candidates.scratch import scratch_copy
+from excise_server.git.repository import open_folder
+from excise_server.wire.documents import TakeDocument, UndoneDocument
 
 pytestmark = [pytest.mark.slow, needs_git]
 
@@ -100,48 +101,7 @@ def take(repo, *arguments, code=0, stdin=b""):
     return ran
 
 
-def snapshot(top):
-    found = {}
-    for path in sorted(top.rglob("*")):
-        if path.name == ".git" or ".git" in path.relative_to(top).parts or path.is_dir():
-            continue
-        mode = path.lstat().st_mode
-        data = os.readlink(path).encode() if stat.S_ISLNK(mode) else path.read_bytes()
-        found[str(path.relative_to(top))] = stat.S_IFMT(mode) | mode & 0o111, data
-    return found
-
-
-def texts(files):
-    return {path: (mode, data.replace(b"\r\n", b"\n")) for path, (mode, data) in files.items()}
-
-
-def candidates(repo):
-    return {c.label: c for c in find_candidates(opened(str(repo.path)), Selection()).found}
-
-
 EVERYONE = ("ada", "bo", "chen", "dana", "eli", "fay")
-
-
-def test_all_of_a_candidate_is_its_replayed_files(repo):
-    before = snapshot(repo.path)
-    known = candidates(repo)
-    for name in EVERYONE:
-        patch = take(repo, name).out.encode()
-        repo.git("apply", "--whitespace=nowarn", stdin=patch)
-        after = texts(snapshot(repo.path))
-        expected = texts(before)
-        for path in known[name].old:
-            del expected[path]
-        for path, side in known[name].new.items():
-            data = side.data.replace(b"\r\n", b"\n")
-            kind = stat.S_IFLNK if side.mode == "120000" else stat.S_IFREG
-            bits = 0o111 if side.mode in ("100755", "120000") else 0
-            expected[path] = kind | bits, data
-        if name == "fay":
-            expected["link"] = after["link"]  # the permissions of links are the system's
-        assert after == expected, name
-        repo.git("apply", "-R", "--whitespace=nowarn", stdin=patch)
-        assert snapshot(repo.path) == before
 
 
 def test_a_mix_applies_and_round_trips(repo):
@@ -208,30 +168,41 @@ def test_a_mix_that_lacks_a_name_is_refused_and_the_command_that_mends_it_works(
     before = snapshot(repo.path)
     chosen = ["ada", "a.py#25", "hal", "a.py#13"]
     for more in ([], ["--write"], ["--json"], ["--json", "--write"]):
-        ran = excise("take", "--repo", str(repo.path), *chosen, *more)
+        ran = excise("take", "--repo", str(repo.path), "--split", *chosen, *more)
         assert (ran.code, ran.out) == (1, "")
         one_line(ran, "a.py:13: uses zlib", "a.py#2+ of hal", "--anyway", code=1)
     assert snapshot(repo.path) == before
     assert not list((tmp_path / "cache").rglob("*.patch"))
-    ran = excise("take", "--repo", str(repo.path), "--branches", "no/*", *chosen)
+    whole = take(repo, *chosen)
+    assert "a.py#13 of hal is taken with #2+" in whole.err
+    [unit] = take(repo, *chosen, "--json").json["units"]
+    assert unit == {
+        "candidate": "worktree:hal", "path": "a.py", "hunks": ["2+", "13"], "chosen": ["13"],
+        "names": ["zlib"], "whole": True,
+    }  # fmt: skip
+    ran = excise("take", "--repo", str(repo.path), "--split", "--branches", "no/*", *chosen)
     command = shlex.split(ran.err.rpartition("excise take ")[2].partition("; take it")[0])
     assert command[:4] == ["--repo", str(repo.path), "--branches", "no/*"]
     mended = excise("take", *command)
     assert mended.code == 0
     assert "+import zlib" in mended.out
     assert "a.py: parses, and no name is missing" in mended.err
-    anyway = take(repo, *chosen, "--anyway")
+    assert mended.out == whole.out
+    anyway = take(repo, *chosen, "--split", "--anyway")
+    assert "without #2+, with which it shares zlib" in anyway.err
     assert "zlib.crc32" in anyway.out
     assert "a.py:13: uses zlib, which nothing defines" in anyway.err
-    digest = take(repo, *chosen, "--anyway", "--json").json["digest"]
+    digest = take(repo, *chosen, "--json").json["digest"]
     choices = [
         {"candidate": "worktree:ada", "path": "a.py", "hunk": "25"},
         {"candidate": "worktree:hal", "path": "a.py", "hunk": "13"},
     ]
     plan = {"digest": digest, "choices": choices}
-    refused = excise("take", "--repo", str(repo.path), "--plan", "-", stdin=json.dumps(plan))
+    assert take(repo, "--plan", "-", stdin=json.dumps(plan).encode()).out == whole.out
+    split = json.dumps(plan | {"split": True})
+    refused = excise("take", "--repo", str(repo.path), "--plan", "-", stdin=split)
     assert (refused.code, refused.out) == (1, "")
-    planned = json.dumps(plan | {"anyway": True}).encode()
+    planned = json.dumps(plan | {"split": True, "anyway": True}).encode()
     assert take(repo, "--plan", "-", stdin=planned).out == anyway.out
     # what the user typed into the file is not what the mix breaks, and stays
     (repo.path / "a.py").write_text((repo.path / "a.py").read_text() + "\nunknown\n")
@@ -278,7 +249,7 @@ def undo(ran):
     return undone
 
 
-@pytest.mark.parametrize("name", ["bo", "chen", "dana", "fay"])
+@pytest.mark.parametrize("name", EVERYONE)
 def test_write_does_what_the_patch_does_and_its_undo_restores_every_byte(repo, name):
     before = snapshot(repo.path)
     head, status = repo.head(), repo.git("status", "--porcelain")
@@ -309,6 +280,7 @@ def test_a_dirty_file_keeps_its_other_lines_and_comes_back_to_the_byte(repo):
     assert "already have this content" in again.err
     undo(ran)
     assert snapshot(repo.path) == before
+    one_line(excise("take", "--undo", "--repo", str(repo.path)), "was undone at")
 
 
 def test_a_dirty_file_is_refused_where_the_hunk_is_and_nothing_is_written(repo):
@@ -364,21 +336,6 @@ def test_no_link_leads_out_of_the_tree(repo, tmp_path):
     assert (outside / "file.txt").read_text() == "one\n"
 
 
-def test_undo_keeps_later_edits_and_refuses_where_they_are_on_the_same_lines(repo):
-    before = (repo.path / "a.py").read_text()
-    ran = take(repo, "ada", "--write")
-    (repo.path / "a.py").write_text((repo.path / "a.py").read_text().replace("a + 2", "mine"))
-    undo(ran)
-    assert (repo.path / "a.py").read_text() == before.replace("a + 2", "mine")
-    one_line(excise("take", "--undo", "--repo", str(repo.path)), "was undone at")
-    take(repo, "ada", "--write")
-    (repo.path / "a.py").write_text((repo.path / "a.py").read_text().replace("a - 0", "mine"))
-    kept = snapshot(repo.path)
-    refused = excise("take", "--undo", "--repo", str(repo.path))
-    one_line(refused, "nothing was undone", "a.py: line ", "mine")
-    assert snapshot(repo.path) == kept
-
-
 def test_undo_for_programs_and_where_the_command_runs(repo, monkeypatch):
     monkeypatch.chdir(repo.path)
     assert excise("take", "bo", "--write").out == "excise take --undo\n"
@@ -402,55 +359,6 @@ def test_a_linked_worktree_has_a_journal_of_its_own(repo):
     one_line(excise("take", "--undo", "--repo", str(elsewhere)), "nothing to undo")
     undo(ran)
     assert repo.git("status", "--porcelain", cwd=there) == b""
-
-
-# --- a take that is interrupted, or meets a save, as a command of its own ---
-
-
-def begun(repo, count):
-    """Start a take of so many files; return the process when some of them are new."""
-    repo.commit(**{f"many/{index:03}__txt": f"one\n{index}\n" for index in range(count)})
-    worktree(repo, "many", **{f"many/{i:03}__txt": f"ONE\n{i}\n" for i in range(count)})
-    settle(repo)
-    inode = (repo.path / "many" / "100.txt").stat().st_ino
-    process = subprocess.Popen(
-        command_line("take", "--repo", str(repo.path), "many", "--write"),
-        env=repo.env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-    )  # fmt: skip
-    while (repo.path / "many" / "100.txt").stat().st_ino == inode and process.poll() is None:
-        time.sleep(0.0002)
-    return process
-
-
-@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGKILL])
-def test_an_interrupted_take_of_400_files_is_all_old_or_all_new(repo, sent):
-    process = begun(repo, 400)
-    process.send_signal(sent)
-    _, said = process.communicate(timeout=60)
-    if process.returncode == 0 or "when all files were written" in said:
-        return  # it was faster
-    then = excise("take", "--repo", str(repo.path), "--undo").err
-    assert {path.read_text()[:3] for path in (repo.path / "many").iterdir()} == {"one"}
-    assert "all files are as they were" in said or "has been put back: many/000.txt" in then
-
-
-def test_a_save_among_300_files_is_there_afterwards(repo):
-    process = begun(repo, 300)
-    saved = repo.path / "many" / "299.txt"
-    (repo.path / "editor.tmp").write_text("saved\n")
-    (repo.path / "editor.tmp").rename(saved)
-    _, said = process.communicate(timeout=60)
-    data = {path.name: path.read_text() for path in (repo.path / "many").iterdir()}
-    assert data.pop("299.txt") == "saved\n"
-    words = {text[:3] for text in data.values()}
-    assert words == ({"ONE"} if process.returncode == 0 else {"one"}), said
-    assert process.returncode == 0 or "299.txt" in said
-
-
-def test_the_permissions_of_a_file_stay(repo):
-    (repo.path / "a.py").chmod(0o640)
-    take(repo, "ada", "--write")
-    assert stat.S_IMODE((repo.path / "a.py").stat().st_mode) == 0o640
 
 
 def test_line_ends_that_git_converts_come_back_too(repo):
@@ -611,3 +519,127 @@ def test_it_pipes_into_git_apply_byte_by_byte(repo):
     assert b"GIT binary patch" in ran.stdout
     repo.git("apply", "--whitespace=nowarn", stdin=ran.stdout)
     assert (repo.path / "bin.dat").read_bytes() == b"\0\3"
+
+
+# --- the user's command on the mix ----------------------------------------------------------------
+
+
+@pytest.fixture
+def scratch(tmp_path, monkeypatch):
+    """The folder in which scratch copies are made; in the end there must be none."""
+    (folder := tmp_path / "scratch").mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(folder))
+    monkeypatch.setenv("TMPDIR", str(folder))
+    yield folder
+    assert not [path for path in folder.iterdir() if path.name.startswith("excise-mix-")]
+
+
+MIX = ("ada", "a.py#25", "bo", "chen", "fay")
+AS_TAKEN = (
+    "grep -q 'a - 5' a.py && grep -q 'a [*] 0' a.py && grep -q 'a + 33' a.py && test -L link"
+    " && test -x run.sh && ! test -x new.txt && ! test -e gone.txt && ! test -e .git"
+    " && ! test -e untracked.txt && test $EXCISE_CANDIDATE = mix"
+)
+
+
+def test_a_command_is_run_on_the_target_with_the_mix_first(repo, scratch):
+    (repo.path / "untracked.txt").write_text("mine\n")
+    ran = take(repo, *MIX, "--write", "--run", AS_TAKEN)
+    assert "1/1 the mix: passed" in ran.err
+    assert "--verdicts" not in ran.err
+    assert "a - 5" in (repo.path / "a.py").read_text()
+    take(repo, "--undo")
+    assert take(repo, *MIX, "--run", AS_TAKEN).out == take(repo, *MIX).out
+
+
+@pytest.mark.parametrize(
+    ("command", "why", "shown"),
+    [
+        (
+            "echo first; echo '\033[31m2 failed'; exit 3",
+            "exit status 3",
+            "  first\n  \\x1b[31m2 fa",
+        ),
+        ("seq 1000; false", "exit status 1", "  981\n"),
+        ("no-such-command-here", "was not found (exit status 127)", "not found"),
+        ("sleep 600", "timed out", ""),
+        ("kill -9 $$", "ended by SIGKILL", ""),
+        ("rm -rf *; chmod 0 .; false", "exit status 1", ""),
+    ],
+)
+def test_a_mix_that_does_not_pass_is_not_taken_unless_it_is_wanted(
+    repo, scratch, command, why, shown
+):
+    before = snapshot(repo.path)
+    options = ["--timeout", "1"] if "sleep" in command else []
+    ran = take(repo, *MIX, "--write", "--json", "--run", command, *options, code=1)
+    assert ran.out == ""
+    assert why in ran.err
+    assert shown in ran.err
+    assert ran.err.count("\n") < 30
+    assert ran.err.endswith("take it all the same with --anyway\n")
+    assert snapshot(repo.path) == before
+    ran = take(repo, *MIX, "--write", "--anyway", "--run", command, *options)
+    assert why in ran.err
+    assert "a - 5" in (repo.path / "a.py").read_text()
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "echo broken > a.py; echo more > other.txt; rm -rf bin.dat; mkdir -p d/e; touch d/e/f",
+        "rm -rf ./* ./.[a-z]*",
+        "mkdir d && touch d/f && chmod 0 d && chmod 0 .",
+        'rm -rf "$PWD"',
+    ],
+)
+def test_what_the_command_does_to_the_copy_is_not_taken(repo, scratch, command):
+    patch = take(repo, *MIX).out
+    assert take(repo, *MIX, "--run", command).out == patch
+    take(repo, *MIX, "--write", "--run", command)
+    assert "a - 5" in (repo.path / "a.py").read_text()
+    assert not (repo.path / "d").exists()
+
+
+def test_ctrl_c_during_the_command_takes_nothing(repo, scratch):
+    before = snapshot(repo.path)
+    arguments = ["take", "--repo", str(repo.path), *MIX, "--write", "--run", "touch on; sleep 600"]
+    ran = subprocess.Popen(command_line(*arguments), stderr=subprocess.PIPE, start_new_session=True)
+    wait_until(lambda: list(scratch.glob("excise-mix-*/on")))
+    os.killpg(ran.pid, signal.SIGINT)
+    _, said = ran.communicate(timeout=60)
+    assert ran.returncode == 130
+    assert b"interrupted" in said
+    assert snapshot(repo.path) == before
+
+
+def test_commands_that_cannot_be_run(repo, scratch):
+    one_line(excise("take", "--repo", str(repo.path), "ada", "--run", " "), "--run needs a command")
+    for wrong in (["ada", "--timeout", "3"], ["--undo", "--run", "x"]):
+        assert excise("take", "--repo", str(repo.path), *wrong).code == 2
+    assert excise("take", "--origin", ".", "--among", "x", "x", "--run", "y").code == 2
+    taken = take(repo, "ada", "a.py#25", "--write", "--run", "true")
+    assert "passed" in taken.err
+
+
+def test_no_name_of_a_tree_leads_out_of_the_scratch_copy(repo, scratch):
+    """Git itself would refuse these names; its object store does not."""
+    blob = repo.git("hash-object", "-w", "--stdin", stdin=b"evil\n").strip()
+    link = repo.git("hash-object", "-w", "--stdin", stdin=b"../..").strip()
+    inner = b"100644 evil.txt\0" + bytes.fromhex(blob.decode())
+    tree = repo.git("hash-object", "-w", "-t", "tree", "--literally", "--stdin", stdin=inner)
+    entries = [
+        (b"40000 ..", tree),
+        (b"40000 .git", tree),
+        (b"100644 a.py", blob),
+        (b"120000 l", link),
+    ]
+    data = b"".join(name + b"\0" + bytes.fromhex(i.strip().decode()) for name, i in entries)
+    top = repo.git("hash-object", "-w", "-t", "tree", "--literally", "--stdin", stdin=data)
+    commit = repo.git("commit-tree", "-m", "evil", top.strip().decode()).strip().decode()
+    repository = open_folder(str(repo.path), [str(repo.path)])
+    with scratch_copy(repository, commit, ()) as (folder, left_out):
+        assert sorted(os.listdir(folder)) == ["a.py", "l"]
+        assert sorted(left_out) == ["../evil.txt", ".git/evil.txt"]
+        assert os.readlink(f"{folder}/l") == "../.."
+    assert not (scratch / "evil.txt").exists()

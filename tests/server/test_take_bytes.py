@@ -17,9 +17,8 @@ from excise_server.foundation.changes import SUBMODULE, Side, changed_file
 from excise_server.foundation.file_bytes import ByteLines, text_of_bytes
 from excise_server.foundation.inputs import SourceError
 from excise_server.git.worktree import checked_out_commit
-from excise_server.review.change_sets import change_set
 from excise_server.review.composing import edited_beside
-from excise_server.review.hunks import review_files
+from excise_server.review.hunks import change_set, review_files
 from excise_server.review.merged_bytes import merged_bytes
 from excise_server.review.replayed import REWROTE
 from excise_server.review.taking import Choice, take
@@ -88,7 +87,7 @@ def test_a_candidate_is_taken_as_its_bytes(name):
     (file,) = take([both], [Choice(each.id) for each in both]).files
     assert file.new.data == new
     (reviewed,) = review_files(both)
-    assert reviewed.changes[0].facts or reviewed.hunks
+    assert reviewed.changes[0].pair.facts or reviewed.hunks
 
 
 @pytest.mark.parametrize(
@@ -139,7 +138,7 @@ def test_two_that_convert_alike_are_the_same_and_other_bytes_are_not():
     for new in (DOS, DOS, b"one\rtwo\rthree\r", b"one\r\ntwo\nthree\r\n", b"one\ntwo\r\nthree\r\n"):
         candidate = proposed("ada", UNIX, new)
         pair = changed_file("a.txt", side(UNIX), "a.txt", side(new))
-        sets.append(change_set(candidate.old, candidate.new, [pair]))
+        sets.append(change_set(candidate.old, candidate.new, [pair])[1])
     matrix = library.ScoreMatrix.from_change_sets({}, dict(zip("abcde", sets, strict=True)))
     assert matrix.values[0].tolist() == [1, 1, 0, 0, 0]
     assert matrix.values[3].tolist() == [0, 0, 0, 1, 0]
@@ -266,7 +265,7 @@ def test_a_submodule_that_moves_is_a_fact_and_a_patch_for_git():
     old = {"lib": link(COMMITS[0])}
     candidate = candidate_of("ada", old, {"lib": link(COMMITS[2])})
     (file,) = review_files([candidate])
-    assert file.changes[0].facts == ("moves submodule lib from aaaaaaa to ccccccc",)
+    assert file.changes[0].pair.facts == ("moves submodule lib from aaaaaaa to ccccccc",)
     (edit,) = take([[candidate]], [Choice(candidate.id)]).files
     assert edit.new == link(COMMITS[2])
     with pytest.raises(SourceError, match="take the whole file"):
@@ -285,7 +284,7 @@ def test_a_submodule_that_moves_is_a_fact_and_a_patch_for_git():
 def test_a_submodule_that_becomes_a_file_and_back(old, new, fact):
     candidate = candidate_of("ada", {"lib": old} if old else {}, {"lib": new} if new else {})
     (file,) = review_files([candidate])
-    assert file.changes[0].facts[-1] == fact
+    assert file.changes[0].pair.facts[-1] == fact
     (edit,) = take([[candidate]], [Choice(candidate.id)]).files
     assert edit.new == new
 

@@ -9,6 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.server import byte_laws
 from tests.server.git_repository import GIT, needs_git
+from tests.server.tree import build, snapshot
 
 from excise.patches import apply as apply_patch
 from excise.patches import parse
@@ -73,13 +74,6 @@ def test_a_candidate_taken_from_its_own_base_is_its_bytes(seed):
 @given(SEEDS)
 def test_no_byte_outside_the_hunks_changes(seed):
     byte_laws.drifted(seed)
-
-
-@given(edits(1))
-def test_all_of_a_candidate_is_its_text(known):
-    origin, (text,) = known
-    one = candidate("a", origin, text)
-    assert taken_text([one], [Choice(one.id)], origin) == text
 
 
 @given(edits())
@@ -165,46 +159,20 @@ def test_git_applies_the_patch_to_the_byte_and_back(tmp_path_factory, contents, 
             files.append(FileEdit(name, name, sides[0], None))
         else:
             files.append(FileEdit(to, name, *sides))
-    write(top, ((file.old_path, file.old) for file in files))
-    before = read(top)
+    build(top, ((file.old_path, file.old) for file in files))
+    before = snapshot(top)
     if not any(file.is_edit for file in files):
         return
     patch = git_patch(files)
     git(top, "apply", "--whitespace=nowarn", stdin=patch)
-    expected = {f.path.encode("utf-8", "surrogateescape"): f.new for f in files if f.new}
-    after = read(top)
-    assert {path: data for path, (_, data) in after.items()} == {
-        path: side.data for path, side in expected.items()
+    after = {path: (mode & 0o100, data) for path, (mode, data) in snapshot(top).items()}
+    assert after == {
+        file.path: (0o100 if file.new.mode == "100755" else 0, file.new.data)
+        for file in files
+        if file.new
     }
-    for path, side in expected.items():
-        assert bool(after[path][0] & 0o100) == (side.mode == "100755")
     git(top, "apply", "--reverse", "--whitespace=nowarn", stdin=patch)
-    assert read(top) == before
-
-
-def write(top, files):
-    import os
-
-    for name, side in files:
-        if side is None:
-            continue
-        path = os.path.join(os.fsencode(top), name.encode("utf-8", "surrogateescape"))
-        os.makedirs(os.path.dirname(path), exist_ok=True)
-        with open(path, "wb") as file:
-            file.write(side.data)
-
-
-def read(top):
-    import os
-
-    found = {}
-    root = os.fsencode(top)
-    for folder, _, names in os.walk(root):
-        for name in names:
-            path = os.path.join(folder, name)
-            with open(path, "rb") as file:
-                found[os.path.relpath(path, root)] = os.stat(path).st_mode, file.read()
-    return found
+    assert snapshot(top) == before
 
 
 def git(top, *arguments, stdin):

@@ -14,7 +14,6 @@ import re
 import select
 import shutil
 import signal
-import stat
 import subprocess
 import sys
 import tempfile
@@ -25,7 +24,8 @@ from pathlib import Path
 
 import pytest
 from tests.server.git_repository import GIT, needs_git
-from tests.server.take_driver import build, edits
+from tests.server.take_driver import edits
+from tests.server.tree import build, snapshot
 
 pytestmark = [
     pytest.mark.slow,
@@ -67,7 +67,7 @@ class Driver:
         for path in (self.top, self.cache):
             shutil.rmtree(path, ignore_errors=True)
             path.mkdir()
-        build(self.top)
+        build(self.top, ((edit.old_path, edit.old) for edit in edits()))
 
     @contextmanager
     def started(self, do):
@@ -145,16 +145,6 @@ class Driver:
                 return self.ended()
 
 
-def snapshot(top):
-    files = {}
-    for path in sorted(top.rglob("*")):
-        mode = path.lstat().st_mode
-        if not stat.S_ISDIR(mode):
-            data = os.readlink(path).encode() if stat.S_ISLNK(mode) else path.read_bytes()
-            files[str(path.relative_to(top))] = mode, data
-    return files
-
-
 @pytest.fixture
 def states(driver):
     """All files before the take, and after it."""
@@ -209,7 +199,7 @@ def test_a_signal_at_every_call_leaves_all_old_or_all_new(driver, states, do, se
         else:
             assert between in states, "it puts back at once"
             if code != 0 and between == states[1]:
-                assert "when all files were written" in said or "created: " in said
+                assert "after all files were written" in said or "created: " in said
             elif "interrupted; " in said:
                 assert "all files are as they were" in said
     with capsys.disabled():

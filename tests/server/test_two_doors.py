@@ -1,7 +1,7 @@
-"""Both doors agree: a command with ``--onto saved``, and an open document with nothing typed.
+"""Both doors agree: a command with ``--onto saved``, and a language server with nothing typed.
 
 Of random repositories with drift, for each document that a candidate changes: the same candidates,
-ids, labels, texts, numbers, hunks, refusals and limits.
+ids, labels, texts, numbers, hunks, refusals and limits. One server answers for many repositories.
 """
 
 from __future__ import annotations
@@ -9,24 +9,27 @@ from __future__ import annotations
 import json
 import os
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 from random import Random
+from unittest.mock import patch
 
 import pytest
-from tests.server import editor_case
+from tests.server import editor_case, raw_client
 from tests.server.command import excise
-from tests.server.git_repository import make, needs_git, reasons
+from tests.server.git_repository import SETUP, make, needs_git
+from tests.server.raw_client import RawClient
 
 from excise import ScoreMatrix
 from excise.text import normalise
-from excise_server.foundation.changes import patch_files
+from excise_server.foundation.changes import Side, patch_files
+from excise_server.foundation.files import text_of
+from excise_server.foundation.inputs import SourceError
 from excise_server.git import checkouts
 from excise_server.git.repository import open_folder
-from excise_server.review.change_sets import change_set, origin_texts
-from excise_server.review.hunks import review_files
+from excise_server.review.hunks import change_set, review_files
 from excise_server.sources import patches
 from excise_server.sources.candidates import find_candidates
-from excise_server.sources.collect import collect
 from excise_server.sources.registry import selection_of
 
 pytestmark = [pytest.mark.slow, needs_git]
@@ -34,6 +37,7 @@ pytestmark = [pytest.mark.slow, needs_git]
 SEEDS = int(os.environ.get("EXCISE_TWO_DOORS", "12"))
 """How many random repositories are tried; 200 at night."""
 
+NO_FILE = Side("100644", b"")
 CASES = sorted((Path(__file__).parents[1] / "cases" / "editor").glob("*"))
 CASES = CASES[:: max(1, len(CASES) // SEEDS)]
 """Archives of the editor: as many as there are random repositories."""
@@ -136,27 +140,79 @@ def asked(repo, **settings):
 
 
 def documents(repo, candidates):
-    """Return the files of the target that candidates change, and whether each has them."""
-    return sorted({path for c in candidates.found for path in (*c.old, *c.new)})
+    """Return the files of the target that candidates change, and that an editor can open."""
+    for path in sorted({path for c in candidates.found for path in (*c.old, *c.new)}):
+        try:
+            text_of((repo.path / path).read_bytes() if (repo.path / path).exists() else b"")
+        except SourceError:
+            continue
+        yield path
 
 
-def opened(repo, path):
-    """Return what an editor finds that has just opened a document."""
-    return collect(repo.context(path, **CHOSEN))
+class Shown:
+    """What a server tells of a document that was just opened: revisions, refusals, the report."""
+
+    def __init__(self, client, uri):
+        reports = client.call("excise/sources", {"uri": uri})["sources"]
+        self.found = {each["id"]: each for report in reports for each in report["found"]}
+        self.unchanged = [name for report in reports for name in report["unchanged"]]
+        self.refused = {each["id"]: each["reason"] for r in reports for each in r["refused"]}
+        self.report = client.call("excise/report", {"uri": uri}) if self.found else None
+        self.target = self.content(client, uri) if self.found else None
+        self.texts = {name: self.content(client, uri, id=name) for name in self.found}
+
+    @staticmethod
+    def content(client, uri, **which):
+        return client.call("excise/revisionContent", {"uri": uri, **which})["text"]
+
+
+class Editor:
+    """A client of one server, in the workspace folder of one repository at a time."""
+
+    def __init__(self, client):
+        self.client, self.folder = client, None
+        sources = {name: list(v) if isinstance(v, tuple) else v for name, v in CHOSEN.items()}
+        client.initialize(workspaceFolders=[], initializationOptions={"sources": sources})
+
+    def move(self, folder):
+        folders = {"added": [folder], "removed": [self.folder]}
+        event = {key: [{"uri": f.as_uri(), "name": "w"} for f in paths if f is not None]
+                 for key, paths in folders.items()}  # fmt: skip
+        self.client.notify("workspace/didChangeWorkspaceFolders", {"event": event})
+        self.folder = folder
+
+    def open(self, repo, name):
+        """Open a document of a repository, ask everything of it, and close it again."""
+        if repo.path != self.folder:
+            self.move(repo.path)
+        path = repo.path / name
+        data = path.read_bytes() if path.exists() else b""
+        language = "python" if path.suffix == ".py" else path.suffix[1:]
+        self.client.open(path.as_uri(), text_of(data), language=language)
+        shown = Shown(self.client, path.as_uri())
+        self.client.notify("textDocument/didClose", {"textDocument": {"uri": path.as_uri()}})
+        return shown
+
+
+@pytest.fixture(scope="module")
+def editor(tmp_path_factory):
+    """One server for all repositories, whose git obeys the same configuration as ours."""
+    home = tmp_path_factory.mktemp("home")
+    (home / "gitconfig").write_text(SETUP)
+    changed = {"HOME": str(home), "GIT_CONFIG_GLOBAL": str(home / "gitconfig")}
+    with patch.dict(os.environ, changed), RawClient() as client:
+        yield Editor(client)
+        assert client.exit() == 0
+        assert not any("Traceback" in line for line in client.log), "\n".join(client.log)
 
 
 @pytest.mark.parametrize("seed", range(SEEDS))
-def test_both_doors_name_the_same(seed, tmp_path, monkeypatch):
+def test_both_doors_name_the_same(seed, tmp_path, monkeypatch, editor):
     choice = Random(seed)
     repo = random_repository(choice, tmp_path, monkeypatch)
     candidates = asked(repo, **CHOSEN)
     for path in documents(repo, candidates):
-        found = opened(repo, path)
-        if found.target is None:
-            continue  # the document itself is no text in UTF-8: an editor opens none
-        same_candidates(candidates, found, path)
-        if found.versions:
-            same_numbers_and_hunks(candidates, found, path)
+        same(candidates, editor.open(repo, path), path)
 
 
 @pytest.fixture
@@ -166,7 +222,7 @@ def repo(tmp_path, monkeypatch):
     return made
 
 
-def test_the_command_says_what_an_editor_shows(repo):
+def test_the_command_says_what_an_editor_shows(repo, editor):
     """A run that is stale, as it was told of: one door listed it, and the other refused it."""
     text = (repo.path / "a.py").read_text()
     repo.write("a.py", text.replace("a + 6", "6 * a"))
@@ -180,10 +236,10 @@ def test_the_command_says_what_an_editor_shows(repo):
     assert told.code == 0, told.err
     [row] = told.json["ranking"]
     assert (row["id"], row["files"][0]["added"], row["files"][0]["deleted"]) == ("run:r1", 1, 1)
-    found = opened(repo, "a.py")
-    [version] = found.versions
-    assert (version.id, version.candidate.label) == (row["id"], row["label"])
-    assert version.text == found.target.replace("a + 6", "6 * a")
+    found = editor.open(repo, "a.py")
+    [version] = found.found.values()
+    assert (version["id"], version["label"]) == (row["id"], row["label"])
+    assert found.texts[row["id"]] == found.target.replace("a + 6", "6 * a")
     assert found.target.endswith("saved = 1\n")
     shown = excise("review", "--repo", str(repo.path), *options, "--format", "json").json
     [hunk] = shown["batches"][0]["files"][0]["hunks"]
@@ -191,7 +247,10 @@ def test_the_command_says_what_an_editor_shows(repo):
     assert [variant["text"] for variant in hunk["variants"]] == ["    return 6 * a\n"]
 
 
-def test_every_form_of_a_patch(repo):
+@pytest.mark.parametrize(
+    "drift", [("a + 0", "a + 0"), ("a + 2", "a / 2"), ("def a0", "import os\n\ndef a0")]
+)
+def test_every_form_of_a_patch(repo, editor, drift):
     text = (repo.path / "a.py").read_text()
     repo.git("checkout", "--quiet", "-b", "series")
     repo.commit("one", a__py=text.replace("a + 2", "2 * a"))
@@ -217,18 +276,16 @@ def test_every_form_of_a_patch(repo):
     }  # fmt: skip
     for name, data in files.items():
         repo.write(name, data)
-    for drifted in (text, text.replace("a + 2", "a / 2"), "import os\n" + text):
-        repo.write("a.py", drifted)
-        candidates = asked(repo, **CHOSEN)
-        assert {"patch:series", "patch:deep/plain", "run:m/x-1"} <= {c.id for c in candidates.found}
-        for path in documents(repo, candidates):
-            found = opened(repo, path)
-            same_candidates(candidates, found, path)
-            about = {r.id: r.reason for r in candidates.rejected if r.id != "patch:broken"}
-            assert about.items() <= reasons(found).items()
-        assert (
-            reasons(opened(repo, "a.py"))["patch:broken"] == reasons_of(candidates)["patch:broken"]
-        )
+    repo.write("a.py", text.replace(*drift))
+    candidates = asked(repo, **CHOSEN)
+    assert {"patch:series", "patch:deep/plain", "run:m/x-1"} <= {c.id for c in candidates.found}
+    for path in documents(repo, candidates):
+        found = editor.open(repo, path)
+        same(candidates, found, path)
+        about = {r.id: r.reason for r in candidates.rejected if r.id != "patch:broken"}
+        assert about.items() <= found.refused.items()
+        if path == "a.py":
+            assert found.refused["patch:broken"] == reasons_of(candidates)["patch:broken"]
 
 
 def reasons_of(candidates):
@@ -247,17 +304,23 @@ def test_the_limits_are_one(repo, monkeypatch):
         repo.git("branch", f"agent/{number}", repo.git("rev-parse", "HEAD", cwd=side).strip())
         repo.git("checkout", "--quiet", "--detach", "main", cwd=side)
         (side / "a.py").write_text(text.replace("a + 4", f"a - {number}"))
-    for limits in ((checkouts, "MAX_WORKTREES"), (checkouts, "MAX_REFS"), (patches, "MAX_PATCHES")):
-        monkeypatch.setattr(*limits, 2)
-    candidates, found = asked(repo, **CHOSEN), opened(repo, "a.py")
-    same_candidates(candidates, found, "a.py")
+    limits = ((checkouts, "MAX_WORKTREES"), (checkouts, "MAX_REFS"), (patches, "MAX_PATCHES"))
+    for limit in limits:
+        monkeypatch.setattr(*limit, 2)
+    code = [f"import {module.__name__} as m; m.{name} = 2" for module, name in limits]
+    code += ["import runpy", "runpy.run_module('excise_server', run_name='__main__')"]
+    monkeypatch.setattr(raw_client, "MODULE", ["-c", "\n".join(code)])
+    candidates = asked(repo, **CHOSEN)
+    with RawClient() as client:
+        found = Editor(client).open(repo, "a.py")
+    same(candidates, found, "a.py")
     cut = {name: why for name, why in reasons_of(candidates).items() if "only the" in why}
     assert cut.keys() == {"worktrees", "branches", "patches"}
-    assert cut.items() <= reasons(found).items()
+    assert cut.items() <= found.refused.items()
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda path: path.stem)
-def test_cases_of_the_editor(case, repo):
+def test_cases_of_the_editor(case, repo, editor):
     case = editor_case.read(case)
     repo.write(case.document, case.text)
     repo.commit("the document")
@@ -271,71 +334,66 @@ def test_cases_of_the_editor(case, repo):
         repo.git("reset", "--quiet", "--hard", head)
     repo.write(case.document, case.text)
     candidates = asked(repo, **CHOSEN)
-    found = opened(repo, case.document)
-    same_candidates(candidates, found, case.document)
-    if found.versions:
-        same_numbers_and_hunks(candidates, found, case.document)
+    same(candidates, editor.open(repo, case.document), case.document)
 
 
-def same_candidates(candidates, found, path):
-    versions = {version.id: version for version in found.versions}
-    refused = reasons(found)
+def same(candidates, found, path):
+    shown, refused = dict(found.found), found.refused
     for candidate in candidates.found:
         old, new = candidate.old.get(path), candidate.new.get(path)
-        version = versions.pop(candidate.id, None)
+        version = shown.pop(candidate.id, None)
         texts = [side.text if side is not None else None for side in (old, new)]
         if version is None:
-            told = refused.get(candidate.id, "")
             # Texts are what an editor shows: bytes alone are nothing to it, nor is a link.
-            assert texts[0] == texts[1] or told, (path, candidate, found)
+            assert texts[0] == texts[1] or refused.get(candidate.id), (path, candidate, refused)
             continue
-        known = version.candidate
-        for fact in ("names", "label", "commit", "base", "behind", "made", "tool", "task"):
-            assert getattr(known, fact) == getattr(candidate, fact), (path, fact)
-        if version.change in ("edited", "created"):
-            assert version.text == texts[1], (path, candidate.id)
-            assert (found.target or "") == (texts[0] or "")
-        elif version.change == "deleted":
-            assert (texts[1], version.text) == (None, ""), (path, candidate.id)
-        else:
-            assert version.text == candidate.new[version.path].text, (path, candidate.id)
-        if path in candidate.conflicts and normalise(version.base or "") != found.target:
-            assert candidate.conflicts[path] in known.notes, (path, candidate.id)
-    assert not versions, (path, versions)
+        text = found.texts[candidate.id]
+        assert version["label"] == candidate.label
+        assert found.target == normalise(texts[0] or "")
+        if texts[1] is not None:
+            assert text == normalise(texts[1]), (path, candidate.id)
+        else:  # deleted, or renamed
+            others = {normalise(side.text) for side in candidate.new.values() if side.text}
+            assert text in {"", *others}, (path, candidate.id)
+    assert not shown, (path, shown)
     for rejected in candidates.rejected:
         if rejected.id.partition(":")[0] not in ("patch", "run"):
             assert refused[rejected.id] == rejected.reason
     idle = {*candidates.unchanged, *candidates.landed} - refused.keys()
-    assert {name for name in idle if name.partition(":")[0] not in ("patch", "run")} <= {
-        *found.unchanged, *(name for v in found.versions for name in v.candidate.names),
-    }  # fmt: skip
+    idle = {name for name in idle if name.partition(":")[0] not in ("patch", "run")}
+    assert idle <= {*found.unchanged, *found.found}
+    if found.report is not None:
+        same_numbers_and_hunks(candidates, found, path)
 
 
 def same_numbers_and_hunks(candidates, found, path):
-    versions = [v for v in found.versions if v.change in ("edited", "created")]
-    ids = [version.id for version in versions]
+    """Compare the report with the command's matrix and hunks of the same changes of one file."""
+    ids = [entry["id"] for entry in found.report["revisions"]]
     by_id = {candidate.id: candidate for candidate in candidates.found}
     members = [
         replace(by_id[name], old={p: s for p, s in by_id[name].old.items() if p == path},
                 new={path: by_id[name].new[path]})
-        for name in ids
+        for name in ids if path in by_id[name].new
     ]  # fmt: skip
-    if not ids or any(path in by_id[name].old and not by_id[name].old[path].text for name in ids):
+    if len(members) != len(ids) or any(not m.old.get(path, NO_FILE).text for m in members):
         return
     origin, sets = {}, {}
     for member in members:
         files = patch_files(member.old, member.new)
-        origin |= origin_texts(member.old, member.new, files)
-        sets[member.id] = change_set(member.old, member.new, files)
-    texts = [version.text for version in versions]
-    matrix = ScoreMatrix.from_texts(found.target, texts, ids=ids, path=path)
-    assert matrix.values.tolist() == ScoreMatrix.from_change_sets(origin, sets).values.tolist()
+        texts, sets[member.id] = change_set(member.old, member.new, files)
+        origin |= texts
+    matrix = ScoreMatrix.from_change_sets(origin, sets)
+    assert matrix.values.tolist() == found.report["similarity"]
+    facts = [sets[name].facts for name in ids]
+    for i, j in product(range(len(ids)), repeat=2):
+        if facts[i] == facts[j]:  # an editor shows the texts, and no modes
+            assert matrix.word(i, j) == found.report["words"][i][j], (path, ids[i], ids[j])
     [file] = review_files(members)
     assert file.path == path
-    if all(path in member.old for member in members):
-        shown = review_files([
-            replace(member, old={path: replace(member.old[path], data=found.target.encode())},
-                    new={path: replace(member.new[path], data=version.text.encode())})
-            for member, version in zip(members, versions, strict=True)
-        ])  # fmt: skip
-        assert [hunk.variants for hunk in file.hunks] == [hunk.variants for hunk in shown[0].hunks]
+    assert [
+        {(variant["text"], *sorted(variant["ids"])) for variant in hunk["variants"]}
+        for hunk in found.report["hunks"]
+    ] == [
+        {(v.text, *sorted(file.ids[member] for member in v.members)) for v in hunk.variants}
+        for hunk in file.hunks
+    ]

@@ -12,11 +12,10 @@ from hypothesis import strategies as st
 from tests.server.test_review_ranked import review
 
 from excise_server.foundation.inputs import SourceError
-from excise_server.review.batches import Batch
 from excise_server.review.candidate import Candidate, candidates_called
 from excise_server.review.ranked import rank_batches
+from excise_server.review.relations import Batch
 from excise_server.review.verdicts import Verdict, match_verdicts
-from excise_server.sources import junit
 from excise_server.sources import verdicts as files
 from excise_server.sources.verdicts import read_verdicts
 
@@ -149,7 +148,7 @@ def test_limits_hold_while_reading(tmp_path, monkeypatch):
 
     endless = Endless()
     with pytest.raises(SourceError, match="over 1 MB"):
-        junit.read_junit(b"<testsuite>", endless, 1_000_000)
+        files.read_junit(b"<testsuite>", endless, 1_000_000)
     assert endless.count < 1_200_000
     monkeypatch.setattr(files, "MAX_FILE", 100_000)
     with pytest.raises(SourceError, match=r"over 0\.1 MB"):

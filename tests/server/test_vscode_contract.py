@@ -4,8 +4,8 @@ import importlib.util
 import re
 from pathlib import Path
 
-from excise_server.lsp import protocol
 from excise_server.lsp.standard import STANDARD
+from excise_server.wire import lsp as p
 
 ROOT = Path(__file__).parents[2]
 SPEC = importlib.util.spec_from_file_location("client_types", ROOT / "tools/client_types.py")
@@ -19,7 +19,7 @@ def test_the_client_has_the_types_of_the_records():
 
 
 def test_the_client_asks_only_what_the_server_answers():
-    assert client_types.Client().asked - {protocol.DID_CHANGE_REPORT} <= protocol.METHODS.keys()
+    assert client_types.Client().asked - {p.DID_CHANGE_REPORT} <= p.METHODS.keys()
 
 
 def test_params_are_complete_and_of_answers_what_is_read():
@@ -35,5 +35,5 @@ def test_the_client_has_none_of_the_servers_commands():
     manifest = (ROOT / "vscode-client" / "package.json").read_text(encoding="utf-8")
     ours = set(re.findall(r'"command": "(excise[.\w]+)"', manifest))
     assert len(ours) > 10
-    assert ours.isdisjoint(protocol.COMMANDS)
+    assert ours.isdisjoint(p.COMMANDS)
     assert ours.isdisjoint(STANDARD)

@@ -15,16 +15,14 @@ from pathlib import Path
 import msgspec
 import pytest
 
-import excise_server.workers
 from excise import CancelFlag, Cancelled, Options
 from excise.syntax import version
 from excise.text import Revision
-from excise_server.editor.analysis import Analyst
+from excise_server.editor.analysis import Analyst, Snapshot
 from excise_server.editor.findings import explain_file, explain_hunk, find
-from excise_server.editor.snapshot import Snapshot
-from excise_server.foundation.cancellation import StopFlag
-from excise_server.workers.guard import Parsing, shared_page
-from excise_server.workers.messages import (
+from excise_server.processes.lifetime import StopFlag
+from excise_server.processes.parsers import Quarantine, shared_page
+from excise_server.wire.worker import (
     Answer,
     BrokenFrameError,
     Scored,
@@ -32,7 +30,6 @@ from excise_server.workers.messages import (
     framed,
     read_frame,
 )
-from excise_server.workers.quarantine import Quarantine
 from excise_server.workers.scored import pack, unpack
 from excise_server.workers.worker import Worker
 
@@ -50,6 +47,11 @@ def snapshot(origin: str, *texts: str, **more) -> Snapshot:
 
 
 OWN = PLAIN.replace("* 2", "* 3")
+RENAMED = [
+    "def f(a):\n    return a\n",
+    *(f"def f(a):\n    {x} = a * a\n    return {x} + {x}\n" for x in ("s", "square")),
+    "def f(a):\n    return a + 1\n",
+]
 SNAPSHOTS = {
     "three": snapshot(PLAIN, PLAIN.replace("+", "-"), PLAIN.replace("+", "*"), PLAIN),
     "bare": snapshot(PLAIN),
@@ -61,6 +63,7 @@ SNAPSHOTS = {
     "broken": snapshot(PLAIN, "def (((\n", PLAIN.replace("def g", "deff g")),
     "lines": snapshot(PLAIN, OWN, options=Options("line")),
     "comments": snapshot(PLAIN, PLAIN + "# end\n", OWN, options=Options(comments="drop")),
+    "renamed": snapshot(*RENAMED),
     "guarded": snapshot("> " * 255, "x", language="markdown"),
     "nobody open": snapshot(PLAIN, OWN, buffer=None, version=None),
     "deleted": snapshot(PLAIN, PLAIN.replace("+", "-"), "", OWN, deleted=frozenset({"r1"})),
@@ -88,8 +91,7 @@ def plain(analysis):
     return (
         analysis.snapshot,
         [[float(matrix.values[i, j]) for j in count] for i in count],
-        [[float(matrix.contained[i, j]) for j in count] for i in count],
-        [[matrix.word(i, j) for j in count] for i in count],
+        [[(matrix.word(i, j), matrix.level(i, j)) for j in count] for i in count],
         tuple(matrix.no_ops),
         analysis.comparison.ranking,
         analysis.comparison.clusters,
@@ -209,6 +211,15 @@ def test_a_worker_that_dies_between_requests_is_replaced(worker):
     assert plain(worker.analyse(SNAPSHOTS["three"], StopFlag())) == before
 
 
+def test_a_worker_that_nobody_asks_ends_and_is_replaced(worker):
+    worker._idle = 0.01
+    before = plain(worker.analyse(SNAPSHOTS["three"], StopFlag()))
+    first = worker._process
+    assert first._process.wait(60) == 0
+    assert plain(worker.analyse(SNAPSHOTS["three"], StopFlag())) == before
+    assert worker._process is not first
+
+
 def cancelled(worker: Worker, *acts) -> None:
     flag = StopFlag()
     thread = while_it_parses(worker, lambda pid: [*(act(pid) for act in acts), flag.cancel()])
@@ -249,7 +260,7 @@ def test_a_worker_that_does_not_stop_is_ended(worker, tmp_path):
 
 
 def test_a_worker_whose_parent_has_gone_ends_without_a_trace():
-    command = [sys.executable, "-I", "-m", "excise_server.workers.child"]
+    command = [sys.executable, "-I", "-m", "excise_server.workers.child", "-1", "0"]
     pipe = subprocess.PIPE
     with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe) as child:
         child.stdout.close()  # before it says that it is ready
@@ -278,6 +289,18 @@ def test_frames_that_are_cut_or_promise_too_much():
             read_frame(reading(framed(b"abc")[:cut]))
     with pytest.raises(BrokenFrameError):
         read_frame(reading(b"\xff\xff\xff\xff" + b"x" * 100))
+
+
+@pytest.mark.parametrize("renamed", [(0, 3, ()), (-3, 1, ()), (0, 2, ((b"s", b"t"),)), (0, 0, ())])
+def test_names_of_a_pair_that_cannot_be_are_refused(renamed):
+    wanted = snapshot(*RENAMED)
+    analysis = Analyst().analyse(wanted, CancelFlag())
+    message = pack(analysis, 1, WorkFrame(0, 0, 0), 1, whole=True)
+    assert message.scores.renamed == ((0, 1, ((b"s", b"square"),)),)
+    unpack(wanted, message, None)
+    scores = msgspec.structs.replace(message.scores, renamed=(renamed,))
+    with pytest.raises(BrokenFrameError):
+        unpack(wanted, msgspec.structs.replace(message, scores=scores), None)
 
 
 def mutant(data: bytes, rng: random.Random) -> bytes:
@@ -329,20 +352,6 @@ def test_what_a_worker_forges_is_refused_or_can_be_shown():
     assert shown > 10
 
 
-def test_nothing_is_ever_unpickled():
-    folder = Path(excise_server.workers.__file__).parent
-    for path in folder.glob("*.py"):
-        code = path.read_text(encoding="utf-8")
-        for word in (
-            "import pickle",
-            "import marshal",
-            "multiprocessing import",
-            "shelve",
-            "eval(",
-        ):
-            assert word not in code, path
-
-
 # --- what cannot be had ---
 
 
@@ -351,10 +360,10 @@ def test_without_a_worker_everything_is_done_here_and_said_once(tmp_path):
 import logging, os, resource, sys
 from tests.server.test_workers import SNAPSHOTS, plain
 from excise import CancelFlag
-from excise_server.foundation.cancellation import StopFlag
+from excise_server.processes.lifetime import StopFlag
 from excise_server.editor.analysis import Analyst
 from excise_server.workers.worker import Worker
-from excise_server.workers.quarantine import Quarantine, cache_folder
+from excise_server.processes.parsers import Quarantine, cache_folder
 logging.basicConfig(level=logging.WARNING)
 how = sys.argv[1]
 expected = {n: plain(Analyst().analyse(SNAPSHOTS[n], CancelFlag())) for n in ("three", "own edits")}
@@ -387,14 +396,15 @@ for name, wanted in expected.items():
 
 # --- the list on disk ---
 
-TEXT = Parsing(bytes(range(32)), "yaml")
+TEXT = bytes(range(32)) + b"yaml"
+OTHER_TEXT = bytes(32) + b"c"
 
 
 def test_the_list_is_read_by_the_next_process(tmp_path):
     first = Quarantine(tmp_path)
     assert first.add(TEXT)
     assert not first.add(TEXT)
-    assert Quarantine(tmp_path).names == first.names == (TEXT.digest + b"yaml",)
+    assert Quarantine(tmp_path).names == first.names == (TEXT,)
 
 
 def test_another_pack_may_read_what_this_one_cannot(tmp_path):
@@ -409,8 +419,8 @@ def test_a_damaged_list_is_said_once_and_read_as_far_as_it_goes(tmp_path, caplog
     path = tmp_path / "quarantine"
     path.write_bytes(b"\xff\0nonsense\n" + path.read_bytes() + b"deadbeef ya")
     damaged = Quarantine(tmp_path)
-    assert damaged.names == (TEXT.digest + b"yaml",)
-    damaged.add(Parsing(bytes(32), "c"))
+    assert damaged.names == (TEXT,)
+    damaged.add(OTHER_TEXT)
     assert len(caplog.records) == 1
     assert len(Quarantine(tmp_path).names) == 2, "a cut last line spoils no other"
 
@@ -428,7 +438,7 @@ def test_a_list_that_cannot_be_had_is_said_once(tmp_path, caplog, kind):
     caplog.set_level(logging.WARNING)
     kept = Quarantine(folder)
     kept.add(TEXT)
-    kept.add(Parsing(bytes(32), "c"))
+    kept.add(OTHER_TEXT)
     assert len(kept.names) == 2
     assert len(caplog.records) == 1
     assert not (tmp_path / "elsewhere").exists()
@@ -439,10 +449,10 @@ def test_a_damaged_note_names_nothing():
     os.close(page)
     try:
         assert note.read() is None
-        note.begin(Parsing(bytes(32), "yaml"))
-        assert note.read() == Parsing(bytes(32), "yaml")
+        note.begin(TEXT)
+        assert note.read() == TEXT
         for at, value in ((33, 200), (33, 0), (34, 0x2F), (0, 7)):
-            note.begin(Parsing(bytes(32), "yaml"))
+            note.begin(TEXT)
             note._page[at] = value
             assert note.read() is None
         note.end()

@@ -12,7 +12,7 @@ import pytest
 from tests.server.command import excise, one_line
 from tests.server.git_repository import make, needs_git
 
-from excise_server.report.worktrees import WorktreesDocument
+from excise_server.wire.documents import WorktreesDocument
 
 pytestmark = [pytest.mark.slow, needs_git]
 
@@ -61,7 +61,7 @@ def test_the_report(repo):
     worktree(repo, "bo", a__py=GUARD.replace("return 0", "return None"))
     worktree(repo, "chen", a__py=OTHER, b__txt="two\n")
     worktree(repo, "dana")
-    found = report(repo)
+    found = report(repo, "--issue", "7")
     assert found["base"] == repo.head()
     assert found["unchanged"] == ["worktree:dana"]
     assert found["basis"] == "origin"
@@ -108,7 +108,7 @@ def test_a_no_op_never_ranks_above_an_edit_and_a_broken_one_goes_down(repo):
     repo.git("commit", "--quiet", "--allow-empty", "-m", "nothing", cwd=bo)
     worktree(repo, "chen", a__py=OTHER.replace("h(a, 1, 2)", "h(a, 1, 2"))
     worktree(repo, "dana", a__py=BASE.replace("    return a\n", "    return  a\n"))
-    entries = by_id(report(repo))
+    entries = by_id(report(repo, "--issue", "7"))
     assert [entries[name]["rank"] for name in ("ada", "chen", "dana", "bo")] == [1, 2, 3, 4]
     assert entries["bo"]["no_op"]
     assert not entries["dana"]["no_op"]
@@ -193,7 +193,7 @@ def test_submodules_count_by_their_commit(repo, tmp_path, monkeypatch):
     found = report(repo)
     files = by_id(found)["ada"]["files"]
     assert [(file["path"], file["added"], file["deleted"]) for file in files] == [("sub", 1, 1)]
-    assert "only its commit counts, and not its files" in by_id(found)["ada"]["notes"][0]
+    assert "only its commit counts, not its files" in by_id(found)["ada"]["notes"][0]
 
 
 def test_a_repository_inside_is_not_entered(repo, tmp_path):
@@ -226,7 +226,7 @@ def test_no_repository_bare_unborn_and_no_folder(repo, tmp_path, monkeypatch):
     one_line(excise("worktrees", str(bare)), "bare repository")
     one_line(excise("worktrees", str(repo.path / ".git")), "bare repository")
     unborn = make(tmp_path, monkeypatch, "unborn")
-    one_line(excise("worktrees", str(unborn.path)), "no commit yet")
+    one_line(excise("worktrees", str(unborn.path)), "no commits yet")
 
 
 def test_worktrees_of_a_bare_repository(repo, tmp_path):
@@ -453,12 +453,14 @@ def test_ranges_that_are_none(repo):
     )
     one_line(excise("cluster", "--git", "--output=x..y", str(repo.path)), "not a range of commits")
     one_line(
-        excise("cluster", "--git", "HEAD..HEAD", str(repo.path)), "it holds no commit", "OLD..NEW"
+        excise("cluster", "--git", "HEAD..HEAD", str(repo.path)),
+        "it contains no commits",
+        "OLD..NEW",
     )
     assert not (repo.path / "x..y").exists()
     assert "takes one range" in excise("cluster", "--git", "a..b", "--git", "c..d").err
     assert "one repository" in excise("cluster", "--git", "a..b", "x", "y").err
-    assert "--csv: for patches alone" in excise("cluster", "--git", "a", "--csv").err
+    assert "--csv: only for patches" in excise("cluster", "--git", "a", "--csv").err
 
 
 def test_files_that_a_sparse_checkout_leaves_out_are_not_deleted(repo):

@@ -8,10 +8,17 @@ import { OLDEST_PYTHON, type Refused, findServer } from "./servers";
 import { Unavailable } from "./supervisor";
 import { message, reason } from "./text";
 
-const LOGS = "Show Logs";
-const INSTALL = "Install";
-const SETTINGS = "Open Settings";
-const RESTART = "Restart Server";
+const [LOGS, INSTALL, SETTINGS, RESTART] = ["Show Logs", "Install", "Open Settings", "Restart Server"] as const;
+
+/** The commands of the buttons. */
+const COMMANDS = {
+  [LOGS]: ["excise.showLogs"],
+  [INSTALL]: ["excise.installServer"],
+  [SETTINGS]: ["workbench.action.openSettings", "@ext:excise.excise path interpreter"],
+  [RESTART]: ["excise.restartServer"],
+} as const;
+
+type Button = keyof typeof COMMANDS;
 
 export class Bootstrap {
   private readonly shown = new Set<string>();
@@ -29,16 +36,15 @@ export class Bootstrap {
   /** Find a server and start it, or tell the user that there is none and throw Unavailable. */
   async open(): Promise<Connection> {
     await vscode.workspace.fs.createDirectory(this.parts.context.globalStorageUri);
-    const search = await findServer({
+    const server = await findServer({
       ...settings(),
       ownPython: await ownPython(this.storage),
       searchPath: process.env["PATH"] ?? "",
     });
-    if ("refused" in search) {
-      void this.tellMissing(search.refused);
+    if (!("command" in server)) {
+      void this.tellMissing(server);
       throw new Unavailable("there is no server");
     }
-    const { server } = search;
     // The language client is most of the bundle: it is loaded when there is something for it to do.
     const { Connection } = await import("./connection");
     this.log.info(`server ${server.version} of ${server.origin}: ${server.command} ${server.args.join(" ")}`);
@@ -100,16 +106,16 @@ export class Bootstrap {
 
   private async tellMissing(refused: readonly Refused[]): Promise<void> {
     refused.forEach((item) => this.log.warn(`${item.what}: ${item.reason}`));
-    const worst = refused.find(({ kind }) => kind !== "missing") ?? refused.find((item) => item.reason.includes("the setting"));
-    const why = worst === undefined ? "it is not installed" : `${worst.what}: ${worst.reason}`;
     const named = SERVER_SETTINGS.some((name) => name !== "importStrategy" && settings()[name].length > 0);
+    const worst = refused.find(({ kind }) => kind !== "missing") ?? (named ? refused[0] : undefined);
+    const why = worst === undefined ? "it is not installed" : `${worst.what}: ${worst.reason}`;
     const lack = whyNotCarried(await carriedServer(this.parts.context.extensionPath));
     const text = `Excise: there is no server to start: ${message(why)}.${named || lack === undefined ? "" : ` ${lack}.`}`;
     await this.tell(text, ...(named || lack !== undefined ? [SETTINGS] : [INSTALL, SETTINGS]));
   }
 
   /** Show a message, unless it is still open. */
-  private async tell(text: string, ...buttons: string[]): Promise<void> {
+  private async tell(text: string, ...buttons: Button[]): Promise<void> {
     if (this.shown.has(text) || settings().showNotifications === "off") {
       this.log.info(`not shown: ${text}`);
       return;
@@ -117,12 +123,9 @@ export class Bootstrap {
     this.shown.add(text);
     const answer = await vscode.window.showErrorMessage(text, ...buttons, LOGS);
     this.shown.delete(text);
-    if (answer === LOGS) {
-      this.log.show(true);
-    } else if (answer === SETTINGS) {
-      await vscode.commands.executeCommand("workbench.action.openSettings", "@ext:excise.excise path interpreter");
-    } else if (answer !== undefined) {
-      await vscode.commands.executeCommand(answer === INSTALL ? "excise.installServer" : "excise.restartServer");
+    if (answer !== undefined) {
+      const [command, ...args] = COMMANDS[answer];
+      await vscode.commands.executeCommand(command, ...args);
     }
   }
 }

@@ -26,7 +26,7 @@ export function settings() {
 }
 
 /** The strings of a setting that a user may have written in any shape. */
-export function strings(value: unknown): string[] {
+function strings(value: unknown): string[] {
   const all: unknown[] = Array.isArray(value) ? value : [value];
   return all.filter((item): item is string => typeof item === "string" && item.trim() !== "");
 }

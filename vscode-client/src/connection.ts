@@ -1,5 +1,6 @@
 // One session with one server process: spawned here, so that one that hangs can be ended.
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
+import { setTimeout as elapsed } from "node:timers/promises";
 import * as vscode from "vscode";
 import {
   CloseAction,
@@ -12,15 +13,12 @@ import {
 import { SECTION } from "./config";
 import { DOCUMENTS, opened } from "./documents";
 import { DID_CHANGE_REPORT, type DidChangeReportParams, type Methods } from "./protocol";
-import { environment } from "./processes";
-import type { Server } from "./servers";
-import { Signal } from "./signal";
-import type { Session, Supervisor } from "./supervisor";
+import { type Server, environment } from "./servers";
 
 /** How long a process may take to end after its output has. */
 const EXIT_MS = 1000;
 
-/** Version of the shapes in protocol/. */
+/** Version of the shapes in protocol.ts. */
 const VERSION = 2;
 
 /** Lenses of the server run these commands of ours. */
@@ -36,28 +34,31 @@ class QuietClient extends LanguageClient {
   }
 }
 
-/** The servers of this extension. */
-export type Servers = Supervisor<Connection>;
-
-export class Connection implements Session {
+export class Connection {
   /** Resolved when the session has ended, with the reason as far as it is known. */
   readonly ended: Promise<string>;
-  private stopping = false;
+  /** Whether it was ended on purpose. */
+  wasStopped = false;
+  private readonly client: LanguageClient;
+  /** Documents without lenses: their hunks are shown elsewhere. */
+  private readonly lensless = new Set<string>();
+  private readonly told = new vscode.EventEmitter<undefined>();
+  /** The server has received the settings, by which it answers from now on. */
+  readonly onTold = this.told.event;
 
   private constructor(
     readonly server: Server,
     readonly process: ChildProcessWithoutNullStreams,
-    private readonly client: LanguageClient,
-    /** Documents without lenses: their hunks are shown elsewhere. */
-    private readonly lensless: Set<string>,
-    /** The server has received the settings, by which it answers from now on. */
-    readonly onTold: Signal<undefined>["event"],
+    log: vscode.LogOutputChannel,
   ) {
     this.ended = new Promise((resolve) => {
       process.once("exit", (code, signal) => {
         resolve(signal === null ? `exit code ${String(code)}` : `signal ${signal}`);
       });
     });
+    // Errors of writing to a server that has ended are reported by its exit.
+    process.stdin.on("error", (error) => log.debug(error.message));
+    this.client = new QuietClient(SECTION, "Excise", () => Promise.resolve(process), this.options(log));
   }
 
   /** Start a server in a directory, which is never the workspace, and wait until it has answered. */
@@ -67,12 +68,7 @@ export class Connection implements Session {
       process.once("spawn", resolve);
       process.once("error", reject);
     });
-    // Errors of writing to a server that has ended are reported by its exit.
-    process.stdin.on("error", (error) => log.debug(error.message));
-    const configured = new Signal<undefined>();
-    const lensless = new Set<string>();
-    const client = clientOf(process, log, configured, lensless);
-    const connection = new Connection(server, process, client, lensless, configured.event);
+    const connection = new Connection(server, process, log);
     try {
       await connection.initialized(patienceMs);
     } catch (error) {
@@ -82,11 +78,7 @@ export class Connection implements Session {
     return connection;
   }
 
-  request<M extends keyof Methods>(
-    method: M,
-    params: Methods[M][0],
-    token?: vscode.CancellationToken,
-  ): Promise<Methods[M][1]> {
+  request<M extends keyof Methods>(method: M, params: Methods[M][0], token?: vscode.CancellationToken): Promise<Methods[M][1]> {
     // An argument too many, though undefined, would make the parameters positional.
     return token === undefined
       ? this.client.sendRequest<Methods[M][1]>(method, params)
@@ -101,9 +93,8 @@ export class Connection implements Session {
   showLenses(uri: vscode.Uri, shown: boolean): void {
     this.lensless[shown ? "delete" : "add"](uri.toString());
     const document = opened(uri);
-    const feature = this.client.getFeature(CodeLensRequest.method);
     if (document !== undefined) {
-      feature.getProvider(document)?.onDidChangeCodeLensEmitter.fire();
+      this.client.getFeature(CodeLensRequest.method).getProvider(document)?.onDidChangeCodeLensEmitter.fire();
     }
   }
 
@@ -112,13 +103,9 @@ export class Connection implements Session {
     await this.client.sendNotification("workspace/didChangeConfiguration", { settings: null });
   }
 
-  get wasStopped(): boolean {
-    return this.stopping;
-  }
-
   /** End the session and its process. */
   async close(): Promise<void> {
-    this.stopping = true;
+    this.wasStopped = true;
     await this.client.stop(2000).catch(() => undefined);
     const patience = setTimeout(() => this.process.kill("SIGKILL"), 1000);
     await this.ended;
@@ -126,67 +113,53 @@ export class Connection implements Session {
   }
 
   private async initialized(patienceMs: number): Promise<void> {
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<never>((_resolve, reject) => {
-      const reason = `the server did not answer within ${patienceMs / 1000} s`;
-      timer = setTimeout(() => reject(new Error(reason)), patienceMs);
+    const answered = new AbortController();
+    const late = elapsed(patienceMs, undefined, { signal: answered.signal }).then(() => {
+      throw new Error(`the server did not answer within ${patienceMs / 1000} s`);
     });
     const ended = this.ended.then((how) => {
       throw new Error(`the server ended at once (${how})`);
     });
     const started = this.client.start().catch(async (error: unknown) => {
       // Its output ends a moment before the process does, and how that ended says more.
-      await Promise.race([ended, new Promise((resolve) => setTimeout(resolve, EXIT_MS))]);
+      await Promise.race([ended, elapsed(EXIT_MS)]);
       throw error;
     });
     // Two of the three that race may fail later, when nobody listens any longer.
-    for (const promise of [started, ended]) {
-      promise.catch(() => undefined);
-    }
-    try {
-      await Promise.race([started, ended, late]);
-    } finally {
-      clearTimeout(timer);
-    }
+    [started, ended, late].forEach((promise) => void promise.catch(() => undefined));
+    await Promise.race([started, ended, late]).finally(() => answered.abort());
     const experimental: unknown = this.client.initializeResult?.capabilities.experimental;
     const { excise } = (experimental ?? {}) as { readonly excise?: { readonly version?: number } };
     if ((excise?.version ?? 1) < VERSION) {
       throw new Error("the server is older than the extension: update the package of the server");
     }
   }
-}
 
-function clientOf(
-  process: ChildProcessWithoutNullStreams,
-  log: vscode.LogOutputChannel,
-  told: Signal<undefined>,
-  lensless: ReadonlySet<string>,
-): LanguageClient {
-  const options: LanguageClientOptions = {
-    documentSelector: DOCUMENTS,
-    outputChannel: log,
-    revealOutputChannelOn: RevealOutputChannelOn.Never,
-    markdown: { isTrusted: false, supportHtml: false },
-    initializationOptions: ours,
-    initializationFailedHandler: () => false,
-    errorHandler: {
-      error: () => ({ action: ErrorAction.Continue, handled: true }),
-      closed: () => ({ action: CloseAction.DoNotRestart, handled: true }),
-    },
-    middleware: {
-      provideCodeLenses: (document, token, next) =>
-        lensless.has(document.uri.toString()) ? [] : next(document, token),
-      workspace: {
-        configuration: async (params, token, next) => {
-          const answers = await next(params, token);
-          // After the answer is on its way.
-          setImmediate(() => told.fire(undefined));
-          return Array.isArray(answers) ? answers.map((answer: unknown) => ({ ...(answer as object | null), ...ours() })) : answers;
+  private options(log: vscode.LogOutputChannel): LanguageClientOptions {
+    return {
+      documentSelector: DOCUMENTS,
+      outputChannel: log,
+      revealOutputChannelOn: RevealOutputChannelOn.Never,
+      markdown: { isTrusted: false, supportHtml: false },
+      initializationOptions: ours,
+      initializationFailedHandler: () => false,
+      errorHandler: {
+        error: () => ({ action: ErrorAction.Continue, handled: true }),
+        closed: () => ({ action: CloseAction.DoNotRestart, handled: true }),
+      },
+      middleware: {
+        provideCodeLenses: (document, token, next) => (this.lensless.has(document.uri.toString()) ? [] : next(document, token)),
+        workspace: {
+          configuration: async (params, token, next) => {
+            const answers = await next(params, token);
+            // After the answer is on its way.
+            setImmediate(() => this.told.fire(undefined));
+            return Array.isArray(answers) ? answers.map((answer: unknown) => ({ ...(answer as object | null), ...ours() })) : answers;
+          },
         },
       },
-    },
-  };
-  return new QuietClient(SECTION, "Excise", () => Promise.resolve(process), options);
+    };
+  }
 }
 
 /** The information that the server needs besides the settings. */

@@ -3,8 +3,7 @@
 // there, each file checked by the hash in the requirements beside the wheel. Knows nothing of the editor.
 import { mkdir, readFile, readdir, rename, rm, writeFile } from "node:fs/promises";
 import * as path from "node:path";
-import { type Run, run } from "./processes";
-import { OLDEST_PYTHON, along, atLeast, executables } from "./servers";
+import { OLDEST_PYTHON, PROBE_MS, type Run, along, atLeast, failureOf, run } from "./servers";
 
 /** The server that a package of the extension for one platform carries. */
 export interface CarriedServer {
@@ -21,12 +20,6 @@ export interface Python {
   readonly version: string;
 }
 
-export interface Progress {
-  report(step: string): void;
-  readonly signal: AbortSignal;
-}
-
-const PROBE_MS = 20_000;
 const VENV_MS = 180_000;
 const INSTALL_MS = 900_000;
 const READY = "ready.json";
@@ -38,29 +31,27 @@ const PROBE =
 
 /** Python of the environment made before, if it was finished. */
 export async function ownPython(storage: string): Promise<string | undefined> {
+  const { folder } = await noted(path.join(storage, READY));
+  return typeof folder === "string" && /^env-\d+$/.test(folder) ? pythonOf(path.join(storage, folder)) : undefined;
+}
+
+/** The fields of a file of JSON, none if it is missing or something else. */
+async function noted(file: string): Promise<Readonly<Record<string, unknown>>> {
   try {
-    const ready: unknown = JSON.parse(await readFile(path.join(storage, READY), "utf8"));
-    const folder = typeof ready === "object" && ready !== null && "folder" in ready ? ready.folder : "";
-    return typeof folder === "string" && /^env-\d+$/.test(folder)
-      ? pythonOf(path.join(storage, folder))
-      : undefined;
+    const note: unknown = JSON.parse(await readFile(file, "utf8"));
+    return typeof note === "object" && note !== null ? { ...note } : {};
   } catch {
-    return undefined;
+    return {};
   }
 }
 
 /** The server beside the bundle; undefined in the universal package. */
 export async function carriedServer(extension: string): Promise<CarriedServer | undefined> {
   const directory = path.join(extension, "server");
-  try {
-    const stated: unknown = JSON.parse(await readFile(path.join(directory, "server.json"), "utf8"));
-    const { wheel, platform } = stated as { wheel?: unknown; platform?: unknown };
-    return typeof wheel === "string" && /^[\w.+-]+\.whl$/.test(wheel) && typeof platform === "string"
-      ? { wheel: path.join(directory, wheel), requirements: path.join(directory, "requirements.txt"), platform }
-      : undefined;
-  } catch {
-    return undefined;
-  }
+  const { wheel, platform } = await noted(path.join(directory, "server.json"));
+  return typeof wheel === "string" && /^[\w.+-]+\.whl$/.test(wheel) && typeof platform === "string"
+    ? { wheel: path.join(directory, wheel), requirements: path.join(directory, "requirements.txt"), platform }
+    : undefined;
 }
 
 export const PLATFORM = `${process.platform}-${process.arch}`;
@@ -80,7 +71,7 @@ export function whyNotCarried(server: CarriedServer | undefined): string | undef
 /** The first CPython on PATH that is new enough and can make environments. */
 export async function usablePython(searchPath: string): Promise<Python | undefined> {
   const minors = [14, 13, 12, 11].map((minor) => `python3.${minor}`);
-  for (const command of await along(searchPath, executables("python3", ...minors, "python"))) {
+  for (const command of await along(searchPath, "python3", ...minors, "python")) {
     const done = await run(command, ["-I", "-c", PROBE], { timeoutMs: PROBE_MS });
     const [kind, version] = done.stdout.trim().split(" ");
     if (done.code === 0 && kind === "CPython" && version !== undefined && atLeast(version, OLDEST_PYTHON)) {
@@ -95,36 +86,31 @@ export async function makeEnvironment(
   storage: string,
   python: Python,
   server: CarriedServer,
-  progress: Progress,
+  { report, signal }: { readonly report: (step: string) => void; readonly signal: AbortSignal },
 ): Promise<string> {
   await mkdir(storage, { recursive: true });
   const before = await readdir(storage);
   const folder = `env-${Date.now()}`;
   const target = path.join(storage, folder);
   try {
-    progress.report(`making an environment with Python ${python.version}`);
-    const created = await run(python.command, ["-I", "-m", "venv", target], {
-      timeoutMs: VENV_MS,
-      cwd: storage,
-      signal: progress.signal,
-    });
-    demand(created, "python -m venv");
+    report(`making an environment with Python ${python.version}`);
+    demand(await run(python.command, ["-I", "-m", "venv", target], { timeoutMs: VENV_MS, cwd: storage, signal }), "python -m venv");
     const pip = async (...args: string[]): Promise<void> => {
       const all = ["-I", "-m", "pip", "--disable-pip-version-check", "--no-input", ...args];
-      const done = await run(pythonOf(target), all, { timeoutMs: INSTALL_MS, cwd: storage, signal: progress.signal });
+      const done = await run(pythonOf(target), all, { timeoutMs: INSTALL_MS, cwd: storage, signal });
       if (done.code !== 0 && UNREACHABLE.test(done.stderr)) {
         throw new Error("the Python package registry cannot be reached. Connect once and install again; afterwards nothing is downloaded");
       }
       demand(done, `pip ${args[0] ?? ""}`);
     };
-    progress.report("downloading the packages that the server needs");
+    report("downloading the packages that the server needs");
     // Only compiled packages, so that no code of a source package runs, and only the pinned ones.
     await pip("install", "--require-hashes", "--only-binary", ":all:", "--no-deps", "-r", server.requirements);
-    progress.report("installing the server");
+    report("installing the server");
     await pip("install", "--no-index", "--no-deps", server.wheel);
     await pip("check");
     // Only a server that answers is ever started.
-    const check = ["-I", "-c", "import excise_server.lsp.protocol"];
+    const check = ["-I", "-c", "import excise_server.lsp.app"];
     demand(await run(pythonOf(target), check, { timeoutMs: PROBE_MS, cwd: storage }), "the server");
     const note = path.join(storage, `${READY}.new`);
     await writeFile(note, JSON.stringify({ folder, python: python.version }));
@@ -143,7 +129,7 @@ function demand(done: Run, what: string): void {
   if (done.code !== 0) {
     const lines = (done.stderr.trim() || done.stdout.trim()).split("\n");
     const error = lines.findLast((line) => /^(ERROR|error|Error)/.test(line)) ?? lines.at(-1) ?? "";
-    throw new Error(`${what}: ${done.failure || error || `exit code ${String(done.code)}`}`.slice(0, 500));
+    throw new Error(`${what}: ${failureOf(done, error)}`.slice(0, 500));
   }
 }
 

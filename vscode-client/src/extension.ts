@@ -1,23 +1,20 @@
 // Entry: it creates all parts and connects them. Nothing here waits for a server.
 import * as vscode from "vscode";
 import type { ExciseApi } from "../excise";
-import { apiOf } from "./api";
-import { Decorations } from "./candidates/decorations";
 import * as add from "./commands/add";
 import * as candidates from "./commands/candidates";
 import * as hunks from "./commands/hunks";
 import * as server from "./commands/server";
-import * as take from "./commands/take";
 import { SECTION, SERVER_SETTINGS, settings } from "./config";
 import { isSource } from "./documents";
-import { takeLinks } from "./hunks/hover";
+import { takeLinks } from "./hunks/review";
 import { HunksView } from "./hunks/view";
 import { type Command, Parts, register } from "./parts";
 import { Status } from "./status";
 import { looksRevised } from "./triggers";
 
 /** Each function of these modules is a command of its name. */
-const COMMANDS: Record<string, Command> = { ...add, ...candidates, ...hunks, ...server, ...take };
+const COMMANDS: Record<string, Command> = { ...add, ...candidates, ...hunks, ...server };
 
 let stop: (() => Promise<void>) | undefined;
 
@@ -25,7 +22,6 @@ export function activate(context: vscode.ExtensionContext): ExciseApi {
   const parts = new Parts(context);
   stop = () => parts.supervisor.stop();
   new HunksView(parts);
-  new Decorations(parts);
   new Status(parts);
   const api = apiOf(parts);
   context.subscriptions.push(
@@ -36,6 +32,27 @@ export function activate(context: vscode.ExtensionContext): ExciseApi {
   );
   void startIfRevised(parts);
   return api;
+}
+
+/** The API for other extensions; excise.d.ts is its contract. */
+function apiOf({ reports, revisions, subscriptions }: Parts): ExciseApi {
+  const changed = new vscode.EventEmitter<{ uri: vscode.Uri }>();
+  subscriptions.push(changed, reports.onDidChange((uri) => changed.fire({ uri })));
+  return {
+    version: 1,
+    addRevisions: (request) => revisions.push(request),
+    getReport: async (uri) => {
+      const { result } = await reports.fresh(uri);
+      if (result === undefined || result.revisions.length === 0) {
+        return undefined;
+      }
+      // A copy, so that nothing can be changed through it.
+      const { version, signature, revisions, similarity, hunks, clusters } = structuredClone(result);
+      const named = clusters.map(({ min_similarity, ...cluster }) => ({ ...cluster, minSimilarity: min_similarity }));
+      return { version, signature, revisions, similarity, clusters: named, hunks };
+    },
+    onDidChangeReport: changed.event,
+  };
 }
 
 /** The server ends with the editor, and is given the time to do so. */

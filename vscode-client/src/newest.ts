@@ -2,10 +2,7 @@
 import * as vscode from "vscode";
 import type { Parts } from "./parts";
 import type { Methods } from "./protocol";
-import { reason } from "./text";
-
-/** The server does not know the document: it has no revisions, which is not a problem. */
-const INVALID_PARAMS = -32602;
+import { INVALID_PARAMS, codeOf, reason } from "./text";
 
 type Asked = "excise/report" | "excise/review" | "excise/sources";
 
@@ -83,8 +80,8 @@ export class Newest<M extends Asked> {
     try {
       return { uri, result: await connection?.request(this.method, params), problem: "" };
     } catch (error) {
-      const unknown = typeof error === "object" && error !== null && "code" in error && error.code === INVALID_PARAMS;
-      return { uri, result: undefined, problem: unknown ? "" : reason(error) };
+      // A document that the server does not know has no revisions, which is not a problem.
+      return { uri, result: undefined, problem: codeOf(error) === INVALID_PARAMS ? "" : reason(error) };
     }
   }
 }

@@ -3,21 +3,20 @@ import * as vscode from "vscode";
 import { Bootstrap } from "./bootstrap";
 import { Candidates } from "./candidates/store";
 import { CandidatesView } from "./candidates/view";
-import type { Servers } from "./connection";
 import { CurrentDocument } from "./documents";
 import { HunkEditors } from "./hunks/editors";
 import { Newest } from "./newest";
 import { Revisions } from "./revisions";
 import { Supervisor, Unavailable } from "./supervisor";
-import { Contents } from "./take/contents";
-import { message, reason } from "./text";
+import { Contents } from "./take";
+import { CANCELLED, codeOf, message, reason } from "./text";
 
 export class Parts {
   /** What ends with the extension. */
   readonly subscriptions: { dispose(): unknown }[] = [];
   readonly log = vscode.window.createOutputChannel("Excise", { log: true });
   readonly bootstrap = new Bootstrap(this);
-  readonly supervisor: Servers = new Supervisor(this.bootstrap);
+  readonly supervisor = new Supervisor(this.bootstrap);
   readonly current = new CurrentDocument(this);
   readonly reports = new Newest(this, "excise/report");
   readonly sources = new Newest(this, "excise/sources", this.reports);
@@ -57,7 +56,7 @@ export function register(parts: Parts, name: string, command: Command): vscode.D
     try {
       return await command(parts, ...args);
     } catch (error) {
-      if (!(error instanceof Unavailable || error instanceof vscode.CancellationError)) {
+      if (!(error instanceof Unavailable || error instanceof vscode.CancellationError || codeOf(error) === CANCELLED)) {
         parts.log.warn(`${name}: ${reason(error)}`);
         void vscode.window.showWarningMessage(`Excise: ${message(reason(error))}`);
       }

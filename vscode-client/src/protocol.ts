@@ -1,17 +1,18 @@
 // Written by `make schema` from the records of the server, as far as they are read here.
 import type { Range } from "vscode-languageclient";
 
-export interface AddRevisionsResult { readonly accepted: readonly string[]; readonly rejected: readonly Rejection[] }
 export interface AddTextResult { readonly id: string; readonly kind: string; readonly notes: readonly string[] }
 export interface ApplyResult { readonly applied: boolean; readonly reason: string }
 export interface Base { readonly version?: number | null; readonly hash?: string | null }
-export interface BatchEntry { readonly number: number; readonly task: string | null; readonly members: readonly string[] }
-export interface CandidateCluster {
+export interface BatchEntry {
+  readonly number: number;
+  readonly task: string | null;
   readonly members: readonly string[];
-  readonly representative: string;
-  readonly min_similarity: number;
+  readonly families: readonly { readonly lines: readonly string[]; readonly edits: readonly FamilyEditEntry[] }[];
+}
+export interface CandidateCluster extends GroupEntry {
   readonly words: readonly string[];
-  readonly reasons: readonly ReasonEntry[];
+  readonly reasons: readonly { readonly kind: string; readonly text: string; readonly members: readonly string[] }[];
   readonly batch: number;
   readonly passed: number;
   readonly failed: number;
@@ -27,11 +28,11 @@ export interface CandidateEntry {
   readonly why: readonly string[];
   readonly verdict: string | null;
   readonly no_op: boolean;
-  readonly broken: readonly string[];
   readonly syntax_errors: boolean;
   readonly cluster: number;
   readonly representative: boolean;
   readonly similarity: number;
+  readonly word: string;
   readonly names: readonly string[];
   readonly kind: string;
   readonly folder: string | null;
@@ -42,19 +43,32 @@ export interface CandidateEntry {
   readonly made: number | null;
   readonly identical: readonly string[];
   readonly being_written: boolean;
-  readonly conflicts: readonly ConflictEntry[];
+  readonly conflicts: readonly { readonly path: string; readonly reason: string }[];
   readonly lines: Readonly<Record<string, LinesEntry>>;
   readonly files: readonly FileEntry[];
   readonly notes: readonly string[];
 }
-export interface CandidatesDocument extends WorktreesDocument {
-  readonly set_aside: readonly SetAsideEntry[];
+export interface CandidatesDocument {
+  readonly signature: string;
+  readonly repository: string;
+  readonly base: string;
+  readonly origin: string;
+  readonly candidates: readonly string[];
+  readonly labels: readonly string[];
+  readonly similarity: readonly (readonly number[])[];
+  readonly words: readonly (readonly string[])[];
+  readonly batches: readonly BatchEntry[];
+  readonly ranking: readonly CandidateEntry[];
+  readonly clusters: readonly CandidateCluster[];
+  readonly notes: Readonly<Record<string, readonly string[]>>;
+  readonly rejected: readonly RejectedEntry[];
+  readonly set_aside: readonly { readonly id: string; readonly label: string; readonly state: string }[];
   readonly bases: Readonly<Record<string, string>>;
   readonly given: readonly string[];
 }
-export interface CompareResult { readonly changes: readonly Comparison[] }
-export interface Comparison { readonly original: string; readonly modified: string; readonly label: string }
-export interface ConflictEntry { readonly path: string; readonly reason: string }
+export interface CompareResult {
+  readonly changes: readonly { readonly original: string; readonly modified: string; readonly label: string }[];
+}
 export interface ContentEntry {
   readonly path: string;
   readonly old_path: string;
@@ -65,8 +79,13 @@ export interface ContentEntry {
   readonly new: string | null;
   readonly is_text: boolean;
 }
-export interface DecideResult { readonly decided: number; readonly undecided: number }
 export interface DidChangeReportParams { readonly uri: string; readonly version: number | null }
+export interface FamilyEditEntry {
+  readonly members: readonly string[];
+  readonly words: readonly string[];
+  readonly relation: string;
+  readonly line: string;
+}
 export interface FileEntry {
   readonly path: string;
   readonly kind: string;
@@ -76,22 +95,12 @@ export interface FileEntry {
   readonly facts: readonly string[];
   readonly old_path?: string;
 }
-export interface FoundRevision { readonly id: string; readonly label: string; readonly notes: readonly string[] }
-export interface HunkMarks { readonly lost: readonly (readonly number[])[]; readonly own: readonly (readonly number[])[] }
+export interface GroupEntry { readonly members: readonly string[]; readonly representative: string; readonly min_similarity: number }
 export interface LinesEntry { readonly files: number; readonly added: number; readonly deleted: number }
-export interface ListRevisionsResult { readonly revisions: readonly ListedRevision[] }
-export interface ListedRevision { readonly id: string; readonly label: string }
-export interface ReadPatchResult { readonly text: string; readonly label: string; readonly notes: readonly string[] }
-export interface ReasonEntry { readonly kind: string; readonly text: string; readonly members: readonly string[] }
-export interface Refusal { readonly id: string; readonly reason: string }
-export interface RefusalEntry { readonly message: string }
 export interface RejectedEntry { readonly id: string; readonly reason: string }
-export interface Rejection { readonly id: string; readonly reason: string }
-export interface RemoveRevisionsResult { readonly removed: readonly string[]; readonly unknown: readonly string[] }
-export interface ReportCluster { readonly members: readonly string[]; readonly representative: string; readonly min_similarity: number }
 export interface ReportHunk {
   readonly range: Range;
-  readonly variants: readonly Variant[];
+  readonly variants: readonly { readonly ids: readonly string[]; readonly text: string }[];
   readonly agree: number;
   readonly es: number | null;
   readonly keep: number | null;
@@ -106,7 +115,7 @@ export interface ReportResult {
   readonly revisions: readonly ReportRevision[];
   readonly similarity: readonly (readonly number[])[];
   readonly words: readonly (readonly string[])[];
-  readonly clusters: readonly ReportCluster[];
+  readonly clusters: readonly GroupEntry[];
   readonly hunks: readonly ReportHunk[];
 }
 export interface ReportRevision {
@@ -120,20 +129,29 @@ export interface ReportRevision {
   readonly why: readonly string[];
   readonly editSize: number;
   readonly syntaxErrors: boolean;
-  readonly broken: readonly string[];
   readonly file: string | null;
 }
-export interface ReviewCandidate { readonly id: string; readonly label: string; readonly state: string; readonly notes: readonly string[] }
+export interface ReviewCandidate {
+  readonly id: string;
+  readonly label: string;
+  readonly name: string;
+  readonly state: string;
+  readonly notes: readonly string[];
+}
 export interface ReviewHunk {
   readonly lo: number;
   readonly hi: number;
   readonly range: Range;
   readonly text: string;
-  readonly variants: readonly Variant[];
+  readonly variants: readonly { readonly ids: readonly string[]; readonly text: string }[];
+  readonly where: string;
+  readonly words: string;
   readonly decision: string;
   readonly variant: number | null;
   readonly decided: boolean;
-  readonly marks: readonly HunkMarks[] | null;
+  readonly outcome: string;
+  readonly marks: readonly { readonly lost: readonly (readonly number[])[]; readonly own: readonly (readonly number[])[] }[] | null;
+  readonly units: readonly { readonly hunks: readonly number[]; readonly words: string }[];
 }
 export interface ReviewResult {
   readonly version: number | null;
@@ -145,20 +163,18 @@ export interface ReviewResult {
   readonly next: number | null;
   readonly candidates: readonly ReviewCandidate[];
   readonly hunks: readonly ReviewHunk[];
+  readonly problems: readonly { readonly range: Range; readonly message: string; readonly hunk: number | null }[];
 }
-export interface RevisionContentResult { readonly text: string }
 export interface RevisionText { readonly id: string; readonly text: string; readonly label?: string | null }
-export interface SetAsideEntry { readonly id: string; readonly label: string; readonly state: string }
-export interface SetAsideResult { readonly hidden: readonly string[]; readonly rejected: readonly string[] }
-export interface SetBaseResult { readonly commit: string | null }
-export interface SourceOrigin { readonly kind: string; readonly label: string }
-export interface SourceReport { readonly name: string; readonly found: readonly FoundRevision[]; readonly refused: readonly Refusal[] }
+export interface SourceReport {
+  readonly name: string;
+  readonly found: readonly { readonly id: string; readonly label: string; readonly notes: readonly string[] }[];
+  readonly refused: readonly { readonly id: string; readonly reason: string }[];
+}
 export interface SourcesResult {
-  readonly origin: SourceOrigin | null;
-  readonly offers: readonly string[];
+  readonly origin: { readonly kind: string; readonly label: string } | null;
   readonly sources: readonly SourceReport[];
 }
-export interface StartAgainResult { readonly started: boolean }
 export interface TakeChoice {
   readonly candidate: string;
   readonly path?: string | null;
@@ -168,56 +184,45 @@ export interface TakeChoice {
 export interface TakenDocument {
   readonly repository: string;
   readonly origin: string;
-  readonly parts: readonly TakenPartEntry[];
-  readonly files: readonly TakenFileEntry[];
+  readonly parts: readonly { readonly candidate: string; readonly path: string; readonly hunk: string | null }[];
+  readonly units: readonly TakenUnitEntry[];
+  readonly files: readonly { readonly path: string; readonly old_path: string; readonly status: string }[];
   readonly patch: string;
   readonly written: boolean;
   readonly undo: string | null;
   readonly notes: readonly string[];
   readonly contents: readonly ContentEntry[];
-  readonly refusal: RefusalEntry | null;
+  readonly refusal: { readonly message: string } | null;
 }
-export interface TakenFileEntry { readonly path: string; readonly old_path: string; readonly status: string }
-export interface TakenPartEntry { readonly candidate: string; readonly path: string; readonly hunk: string | null }
-export interface Variant { readonly ids: readonly string[]; readonly text: string }
-export interface WorktreesDocument {
-  readonly signature: string;
-  readonly repository: string;
-  readonly base: string;
-  readonly origin: string;
-  readonly candidates: readonly string[];
-  readonly labels: readonly string[];
-  readonly similarity: readonly (readonly number[])[];
-  readonly words: readonly (readonly string[])[];
-  readonly batches: readonly BatchEntry[];
-  readonly ranking: readonly CandidateEntry[];
-  readonly clusters: readonly CandidateCluster[];
-  readonly notes: Readonly<Record<string, readonly string[]>>;
-  readonly rejected: readonly RejectedEntry[];
+export interface TakenUnitEntry {
+  readonly candidate: string;
+  readonly path: string;
+  readonly hunks: readonly string[];
+  readonly chosen: readonly string[];
+  readonly names: readonly string[];
 }
 
 /** Params and result of each request. */
 export interface Methods {
-  "excise/addRevisions": [{ uri: string; revisions: readonly RevisionText[]; base?: Base | null }, AddRevisionsResult];
+  "excise/addRevisions": [{ uri: string; revisions: readonly RevisionText[]; base?: Base | null }, { readonly accepted: readonly string[]; readonly rejected: readonly RejectedEntry[] }];
   "excise/addText": [{ uri: string; text: string; id?: string | null; label?: string | null }, AddTextResult];
-  "excise/readPatch": [{ uri: string; patch: string }, ReadPatchResult];
-  "excise/removeRevisions": [{ uri: string; ids: readonly string[] }, RemoveRevisionsResult];
-  "excise/startAgain": [{ uri: string }, StartAgainResult];
-  "excise/listRevisions": [{ uri: string }, ListRevisionsResult];
+  "excise/readPatch": [{ uri: string; patch: string }, { readonly text: string; readonly label: string; readonly notes: readonly string[] }];
+  "excise/removeRevisions": [{ uri: string; ids: readonly string[] }, { readonly removed: readonly string[]; readonly unknown: readonly string[] }];
+  "excise/startAgain": [{ uri: string }, { readonly started: boolean }];
+  "excise/listRevisions": [{ uri: string }, { readonly revisions: readonly { readonly id: string; readonly label: string }[] }];
   "excise/report": [{ uri: string }, ReportResult];
   "excise/sources": [{ uri: string }, SourcesResult];
   "excise/applyRevision": [{ uri: string; id: string; version: number; state?: number | null; anyway?: boolean | null }, ApplyResult];
-  "excise/applyVariant": [{ uri: string; hunk: number; variant: number; version: number; state?: number | null; anyway?: boolean | null }, ApplyResult];
+  "excise/applyVariant": [{ uri: string; hunk: number; variant: number; version: number; state?: number | null; anyway?: boolean | null; split?: boolean | null }, ApplyResult];
   "excise/compare": [{ uri: string; ids?: readonly string[] | null }, CompareResult];
-  "excise/revisionContent": [{ uri: string; id?: string | null }, RevisionContentResult];
-  "excise/worktrees": [{ uri: string; branches?: readonly string[] | null; base?: string | null; intent?: string | null }, WorktreesDocument];
+  "excise/revisionContent": [{ uri: string; id?: string | null }, { readonly text: string }];
   "excise/candidates": [{ uri: string; branches?: readonly string[] | null; batch?: string | null; intent?: string | null }, CandidatesDocument];
   "excise/review": [{ uri: string; after?: number | null; marks?: boolean | null }, ReviewResult];
-  "excise/decide": [{ uri: string; hunk: number; version: number; state?: number | null; decided?: boolean | null }, DecideResult];
-  "excise/hide": [{ ids: readonly string[]; hidden?: boolean | null }, SetAsideResult];
-  "excise/reject": [{ ids: readonly string[]; rejected?: boolean | null }, SetAsideResult];
-  "excise/setBase": [{ uri: string; id: string; base?: string | null }, SetBaseResult];
-  "excise/take": [{ uri: string; choices: readonly TakeChoice[]; digest?: string | null; anyway?: boolean | null }, TakenDocument];
+  "excise/decide": [{ uri: string; hunk: number; version: number; state?: number | null; decided?: boolean | null }, { readonly decided: number; readonly undecided: number }];
+  "excise/hide": [{ ids: readonly string[]; hidden?: boolean | null }, { readonly hidden: readonly string[]; readonly rejected: readonly string[] }];
+  "excise/reject": [{ ids: readonly string[]; rejected?: boolean | null }, { readonly hidden: readonly string[]; readonly rejected: readonly string[] }];
+  "excise/setBase": [{ uri: string; id: string; base?: string | null }, { readonly commit: string | null }];
+  "excise/take": [{ uri: string; choices: readonly TakeChoice[]; digest?: string | null; anyway?: boolean | null; split?: boolean | null }, TakenDocument];
 }
 
 export const DID_CHANGE_REPORT = "excise/didChangeReport";

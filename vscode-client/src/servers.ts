@@ -1,8 +1,10 @@
-// Which server: candidates in order, and the first that answers with a version we can use. Knows
-// files and processes, but nothing of the editor.
+// Which server: candidates in order, and the first that answers with a version we can use. Knows files
+// and processes, but nothing of the editor. Programs run without a shell, with a deadline, and never with
+// the workspace as the working directory.
+import { execFile } from "node:child_process";
 import { open, stat } from "node:fs/promises";
+import { homedir } from "node:os";
 import * as path from "node:path";
-import { run } from "./processes";
 
 /** The oldest server with everything that this extension needs. */
 export const OLDEST_SERVER = "0.2.0";
@@ -25,9 +27,6 @@ export interface Refused {
   readonly kind: "missing" | "tooOld" | "broken";
 }
 
-/** The server, or why each candidate was refused. */
-export type Search = { readonly server: Server } | { readonly refused: readonly Refused[] };
-
 export interface Wishes {
   readonly path: readonly string[];
   readonly interpreter: readonly string[];
@@ -38,49 +37,45 @@ export interface Wishes {
   readonly searchPath: string;
 }
 
-const PROBE_MS = 20_000;
+/** How long a program may take to say its version. */
+export const PROBE_MS = 20_000;
 const CODE = "import importlib.metadata as m, excise_server; print(m.version('excise'))";
 
-type Attempt = Server | Refused;
+type Attempt = () => Promise<Server | Refused>;
 
-/** Find the server. A server named in a setting is used or refused, never skipped silently. */
-export async function findServer(wishes: Wishes): Promise<Search> {
-  const ownPython = wishes.ownPython;
-  const bundled = ownPython === undefined ? [] : [(): Promise<Attempt> => interpreter(ownPython, "the extension's own environment")];
-  if (wishes.path.length > 0) {
-    return first(wishes.path.map((file) => () => tool(file, "the setting excise.path")));
-  }
-  if (wishes.importStrategy === "useBundled" && ownPython !== undefined) {
-    return first(bundled);
-  }
-  if (wishes.interpreter.length > 0) {
-    return first(
-      wishes.interpreter.map((file) => () => interpreter(file, "the setting excise.interpreter")),
-    );
-  }
-  const tools = await along(wishes.searchPath, executables("excise"));
-  const pythons = await along(wishes.searchPath, executables("python3", "python"));
-  return first([
-    ...tools.map((file) => () => tool(file, "PATH")),
-    ...bundled,
-    ...pythons.slice(0, 2).map((file) => () => interpreter(file, "Python on PATH")),
-  ]);
-}
-
-async function first(attempts: readonly (() => Promise<Attempt>)[]): Promise<Search> {
+/** Find the server, or why each candidate was refused. A server named in a setting is used or refused, never skipped silently. */
+export async function findServer(wishes: Wishes): Promise<Server | readonly Refused[]> {
   const refused: Refused[] = [];
-  for (const attempt of attempts) {
+  for (const attempt of await attempts(wishes)) {
     const outcome = await attempt();
     if (!("kind" in outcome)) {
-      return { server: outcome };
+      return outcome;
     }
     refused.push(outcome);
   }
-  return { refused };
+  return refused;
+}
+
+async function attempts({ path: tools, interpreter: pythons, importStrategy, ownPython, searchPath }: Wishes): Promise<Attempt[]> {
+  const own = ownPython === undefined ? [] : [() => interpreter(ownPython, "the extension's own environment")];
+  if (tools.length > 0) {
+    return tools.map((file) => () => tool(file, "the setting excise.path"));
+  }
+  if (importStrategy === "useBundled" && own.length > 0) {
+    return own;
+  }
+  if (pythons.length > 0) {
+    return pythons.map((file) => () => interpreter(file, "the setting excise.interpreter"));
+  }
+  return [
+    ...(await along(searchPath, "excise")).map((file) => () => tool(file, "PATH")),
+    ...own,
+    ...(await along(searchPath, "python3", "python")).slice(0, 2).map((file) => () => interpreter(file, "Python on PATH")),
+  ];
 }
 
 /** The command `excise`: by the interpreter its first line names, so that it starts isolated. */
-async function tool(file: string, origin: string): Promise<Attempt> {
+async function tool(file: string, origin: string): Promise<Server | Refused> {
   if (!(await isFile(file))) {
     return { what: file, reason: `${origin} names it, but there is no such file`, kind: "missing" };
   }
@@ -91,67 +86,53 @@ async function tool(file: string, origin: string): Promise<Attempt> {
   const done = await run(file, ["--version"], { timeoutMs: PROBE_MS });
   const version = /(\d+\.\d+\S*)\s*$/.exec(done.stdout.trim())?.[1];
   if (done.code !== 0 || version === undefined) {
-    return { what: file, reason: `excise --version failed: ${explain(done)}`, kind: "broken" };
+    return { what: file, reason: `excise --version failed: ${lastWords(done)}`, kind: "broken" };
   }
   return accept({ command: file, args: ["serve", "--stdio"], version, origin }, file);
 }
 
-async function interpreter(python: string, origin: string, shown = python): Promise<Attempt> {
+async function interpreter(python: string, origin: string, shown = python): Promise<Server | Refused> {
   if (!(await isFile(python))) {
     return { what: shown, reason: `there is no ${python}`, kind: "missing" };
   }
   const done = await run(python, ["-I", "-c", CODE], { timeoutMs: PROBE_MS });
   if (done.code !== 0) {
-    const missing = /No module named '?excise/.test(done.stderr) || done.stderr.includes("PackageNotFound");
-    const reason = missing ? "excise is not installed there" : `it fails: ${explain(done)}`;
+    const missing = /No module named '?excise|PackageNotFound/.test(done.stderr);
+    const reason = missing ? "excise is not installed there" : `it fails: ${lastWords(done)}`;
     return { what: shown, reason, kind: missing ? "missing" : "broken" };
   }
   const args = ["-I", "-m", "excise_server", "--stdio"];
   return accept({ command: python, args, version: done.stdout.trim(), origin }, shown);
 }
 
-function accept(server: Server, shown: string): Attempt {
-  if (atLeast(server.version, OLDEST_SERVER)) {
-    return server;
-  }
+function accept(server: Server, shown: string): Server | Refused {
   const reason = `its version is ${server.version.slice(0, 40)}, and ${OLDEST_SERVER} or newer is needed`;
-  return { what: shown, reason, kind: "tooOld" };
+  return atLeast(server.version, OLDEST_SERVER) ? server : { what: shown, reason, kind: "tooOld" };
 }
 
-function explain(done: { stderr: string; failure: string; code: number | undefined }): string {
-  const last = done.stderr.trim().split("\n").at(-1) ?? "";
-  return (done.failure || last || `exit code ${String(done.code)}`).slice(0, 300);
+function lastWords(done: Run): string {
+  return failureOf(done, done.stderr.trim().split("\n").at(-1) ?? "").slice(0, 300);
 }
 
 /** The interpreter that a script's first line names by its absolute path. */
 export async function shebang(script: string): Promise<string | undefined> {
   const file = await open(script, "r").catch(() => undefined);
-  if (file === undefined) {
-    return undefined;
-  }
   try {
-    const head = Buffer.alloc(1024);
-    const { bytesRead } = await file.read(head, 0, head.length, 0);
-    const line = head.toString("utf8", 0, bytesRead).split("\n", 1)[0] ?? "";
-    const named = /^#!\s*(\/\S*python[\d.]*)\s*(?:-\w+\s*)*$/.exec(line.trim())?.[1];
-    return named;
+    const { buffer, bytesRead } = (await file?.read(Buffer.alloc(1024), 0, 1024, 0)) ?? { buffer: Buffer.alloc(0), bytesRead: 0 };
+    const [line = ""] = buffer.toString("utf8", 0, bytesRead).split("\n", 1);
+    return /^#!\s*(\/\S*python[\d.]*)\s*(?:-\w+\s*)*$/.exec(line.trim())?.[1];
   } finally {
-    await file.close();
+    await file?.close();
   }
 }
 
-/** Files of these names in the directories of PATH, except relative ones, which could be the workspace's. */
-export async function along(searchPath: string, names: readonly string[]): Promise<string[]> {
-  const files: string[] = [];
-  for (const directory of new Set(searchPath.split(path.delimiter))) {
-    for (const name of path.isAbsolute(directory) ? names : []) {
-      const file = path.join(directory, name);
-      if (await isFile(file)) {
-        files.push(file);
-      }
-    }
-  }
-  return files;
+/** Programs of these names in the directories of PATH, except relative ones, which could be the workspace's. */
+export async function along(searchPath: string, ...names: readonly string[]): Promise<string[]> {
+  const directories = [...new Set(searchPath.split(path.delimiter))].filter((directory) => path.isAbsolute(directory));
+  const ending = process.platform === "win32" ? ".exe" : "";
+  const files = directories.flatMap((directory) => names.map((name) => path.join(directory, `${name}${ending}`)));
+  const exist = await Promise.all(files.map(isFile));
+  return files.filter((_file, at) => exist[at]);
 }
 
 /** Whether a version is not older than another, by the numbers of the release; false if it is none. */
@@ -161,14 +142,58 @@ export function atLeast(version: string, wanted: string): boolean {
   return has !== undefined && needs !== undefined && (at < 0 || (has[at] ?? 0) > (needs[at] ?? 0));
 }
 
-/** The file names of these programs on this platform. */
-export function executables(...names: string[]): string[] {
-  return process.platform === "win32" ? names.map((name) => `${name}.exe`) : names;
-}
-
-async function isFile(file: string): Promise<boolean> {
+function isFile(file: string): Promise<boolean> {
   return stat(file).then(
     (status) => status.isFile(),
     () => false,
   );
+}
+
+export interface Run {
+  /** The exit code; undefined when it was killed or could not be started. */
+  readonly code: number | undefined;
+  readonly stdout: string;
+  readonly stderr: string;
+  /** Why it did not end by itself, for people; empty if it did. */
+  readonly failure: string;
+}
+
+/** Run a program to its end, without ever rejecting. */
+export function run(
+  command: string,
+  args: readonly string[],
+  { timeoutMs, ...options }: { readonly timeoutMs: number; readonly cwd?: string; readonly signal?: AbortSignal },
+): Promise<Run> {
+  const settings = {
+    cwd: homedir(),
+    ...options,
+    env: environment(),
+    encoding: "utf8" as const,
+    killSignal: "SIGKILL" as const,
+    maxBuffer: 16_000_000,
+    timeout: timeoutMs,
+    windowsHide: true,
+  };
+  return new Promise((resolve) => {
+    const child = execFile(command, [...args], settings, (error, stdout, stderr) => {
+      // A negative code is the system's error for a program that was not started.
+      const code = child.exitCode !== null && child.exitCode >= 0 ? child.exitCode : undefined;
+      const missing = error?.code === "ENOENT" ? "there is no such program" : (error?.message ?? "");
+      const late = error?.killed === true ? `no answer within ${timeoutMs / 1000} s` : missing;
+      const failure = options.signal?.aborted === true ? "cancelled" : late;
+      resolve({ code, stdout, stderr, failure: code === undefined ? failure : "" });
+    });
+    child.stdin?.end();
+  });
+}
+
+/** Why a program failed: why it did not end by itself, else what it said, else its code. */
+export function failureOf({ failure, code }: Run, said: string): string {
+  return failure || said || `exit code ${String(code)}`;
+}
+
+/** The environment for Python: ours without variables that lead to other modules. */
+export function environment(): NodeJS.ProcessEnv {
+  const { PYTHONPATH: _path, PYTHONHOME: _home, PYTHONSTARTUP: _start, ...kept } = process.env;
+  return { ...kept, PYTHONUTF8: "1", PYTHONSAFEPATH: "1" };
 }

@@ -39,20 +39,16 @@ export function count(number: number, noun: string): string {
   return `${number} ${noun}${number === 1 ? "" : "s"}`;
 }
 
-/** A score in two digits, never 1.00 below 1 nor 0.00 above 0, or "–" if it is undefined. */
-export function score(value: number | null | undefined): string {
-  if (value === null || value === undefined) {
-    return "–";
-  }
-  const shown = value.toFixed(2);
-  if (shown === "1.00" && value < 1) {
-    return ">.99";
-  }
-  return shown === "0.00" && value > 0 ? "<.01" : shown;
-}
-
 /** A command cannot go on, for a reason that the user is told. */
 export class Halt extends Error {}
+
+/** Errors of the protocol: a request was cancelled; the server does not know the document. */
+export const CANCELLED = -32800;
+export const INVALID_PARAMS = -32602;
+
+export function codeOf(error: unknown): unknown {
+  return typeof error === "object" && error !== null && "code" in error ? error.code : undefined;
+}
 
 /** An error as one line. */
 export function reason(error: unknown): string {

@@ -16,43 +16,29 @@ export interface Signs {
 const MOST_ENTRIES = 10_000;
 
 /** Files that hold patches: each message gets a lens that says which others are the same. */
-const PATCHES = /\.(?:patch|diff|mbox|mbx|eml)$/i;
+export const PATCHES = /\.(?:patch|diff|mbox|mbx|eml)$/i;
 
 /** Whether to start a server for a file. */
-export async function looksRevised(file: string, signs: Signs): Promise<boolean> {
-  if (PATCHES.test(file)) {
-    return true;
-  }
-  if (/^<{7,} /m.test(signs.text) || (await hasSibling(file, signs.files))) {
-    return true;
-  }
-  return signs.trusted && signs.worktrees && (await hasWorktrees(file));
+export async function looksRevised(file: string, { files, worktrees, trusted, text }: Signs): Promise<boolean> {
+  const signed = PATCHES.test(file) || /^<{7,} /m.test(text) || (await hasSibling(file, files));
+  return signed || (trusted && worktrees && (await hasWorktrees(file)));
 }
 
 /** Whether a file beside this one matches a glob. */
 export async function hasSibling(file: string, globs: readonly string[]): Promise<boolean> {
   const patterns = globs.filter((glob) => !/[\\/]/.test(glob)).map((glob) => pattern(glob, file));
   const names = await readdir(path.dirname(file)).catch(() => []);
-  const ownName = path.basename(file);
-  return names
-    .slice(0, MOST_ENTRIES)
-    .some((name) => name !== ownName && patterns.some((glob) => glob.test(name)));
+  return names.slice(0, MOST_ENTRIES).some((name) => name !== path.basename(file) && patterns.some((glob) => glob.test(name)));
 }
 
 /** A glob of one name, its variables filled in, as an expression. */
 export function pattern(glob: string, file: string): RegExp {
   const { name, ext, base } = path.parse(file);
-  const filled = glob
-    .split(/(\$\{\w+\}|\*|\?)/)
-    .map((part) => {
-      if (part === "*" || part === "?") {
-        return part === "*" ? "[^/]*" : "[^/]";
-      }
-      const value = { "${file}": base, "${stem}": name, "${extension}": ext }[part] ?? part;
-      return value.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&");
-    })
-    .join("");
-  return new RegExp(`^${filled}$`, "s");
+  const wildcards: Readonly<Record<string, string>> = { "*": "[^/]*", "?": "[^/]" };
+  const variables: Readonly<Record<string, string>> = { "${file}": base, "${stem}": name, "${extension}": ext };
+  const parts = glob.split(/(\$\{\w+\}|\*|\?)/);
+  const filled = parts.map((part) => wildcards[part] ?? (variables[part] ?? part).replace(/[\\^$.*+?()[\]{}|]/g, "\\$&"));
+  return new RegExp(`^${filled.join("")}$`, "s");
 }
 
 /** Whether the repository of a file has more than one worktree. */
@@ -61,12 +47,10 @@ export async function hasWorktrees(file: string): Promise<boolean> {
     const git = path.join(folder, ".git");
     const status = await stat(git).catch(() => undefined);
     if (status?.isDirectory() === true) {
-      const worktrees = await readdir(path.join(git, "worktrees")).catch(() => []);
-      return worktrees.length > 0;
+      return (await readdir(path.join(git, "worktrees")).catch(() => [])).length > 0;
     }
     if (status?.isFile() === true && status.size < 10_000) {
-      const text = await readFile(git, "utf8").catch(() => "");
-      return /^gitdir:.*[\\/]worktrees[\\/]/.test(text);
+      return /^gitdir:.*[\\/]worktrees[\\/]/.test(await readFile(git, "utf8").catch(() => ""));
     }
     if (path.dirname(folder) === folder) {
       return false;

@@ -34,14 +34,7 @@ from excise.evaluation import (
     sari,
     translation,
 )
-from excise.evaluation.base import (
-    Item,
-    Library,
-    Measure,
-    MeasureUnavailableError,
-    Resources,
-    Value,
-)
+from excise.evaluation.base import Item, Library, Measure, MeasureUnavailableError, Resources, Value
 
 __all__ = [
     "MEASURES",
@@ -79,10 +72,7 @@ MEASURES: Mapping[str, Measure] = MappingProxyType(
 def measure(name: str, resources: Resources | None = None) -> Measure:
     """Return a measure by its name.
 
-    Raises
-    ------
-    OptionError
-        On an unknown name. The message suggests the closest ones.
+    Raises OptionError on an unknown name. The message suggests the closest ones.
     """
     wanted = name.strip().lower()
     named = next((entry for entry in MEASURES.values() if entry.name.lower() == wanted), None)

@@ -16,18 +16,6 @@ from excise.reading import PARSER_SECONDS, Reading, read
 from excise.signature import Options
 from excise.text import normalise, strip_blank
 
-__all__ = [
-    "Item",
-    "Library",
-    "Measure",
-    "MeasureUnavailableError",
-    "Remote",
-    "Resources",
-    "Synonyms",
-    "Value",
-    "best",
-]
-
 
 class MeasureUnavailableError(ExciseError):
     """A measure cannot run here. The message says what is missing and how to get it."""
@@ -40,19 +28,14 @@ class MeasureUnavailableError(ExciseError):
 class Item:
     r"""One output to evaluate, read once for all measures.
 
-    Attributes
-    ----------
-    origin, references, hypothesis
-        The texts as measures see them: without BOM, with ``\n`` line ends and, at
-        ``comments=drop``, without comments, trailing white space and blank lines.
-    texts
-        The same three before comments were dropped, for measures that drop them themselves.
-    grammar
-        The grammar of the texts; None if it is unknown.
-    language, path, comments, timeout
-        The arguments of `of`.
-    notes
-        Remarks for readers, such as ``comments kept: no grammar to find them``.
+    - ``origin``, ``references``, ``hypothesis``: the texts as measures see them: without BOM, with
+      ``\n`` line ends and, at ``comments=drop``, without comments, trailing white space and blank
+      lines.
+    - ``texts``: the same three before comments were dropped, for measures that drop them
+      themselves.
+    - ``grammar``: the grammar of the texts; None if it is unknown.
+    - ``language``, ``path``, ``comments``, ``timeout``: the arguments of `of`.
+    - ``notes``: remarks for readers, such as ``comments kept: no grammar to find them``.
     """
 
     origin: str
@@ -80,24 +63,15 @@ class Item:
     ) -> Item:
         """Read one output.
 
-        Parameters
-        ----------
-        origin, hypothesis
-            Texts.
-        reference
-            A text, or several of them.
-        language, path
-            Name the grammar by which comments are found and tokens are made.
-        comments
-            ``keep``, or ``drop``, as in the Excision Score paper before every measure.
-        timeout
-            CPU seconds that a parser may take for one text. If it takes more, comments are kept and
-            tokens are lexical.
+        - ``origin``, ``hypothesis``: texts.
+        - ``reference``: a text, or several of them.
+        - ``language``, ``path``: name the grammar by which comments are found and tokens are made.
+        - ``comments``: ``keep``, or ``drop``, as in the Excision Score paper before every measure.
+        - ``timeout``: CPU seconds that a parser may take for one text. If it takes more, comments
+          are kept and tokens are lexical.
 
-        Raises
-        ------
-        OptionError
-            Without any reference, on anything except text, or on an unknown ``comments``.
+        Raises OptionError without any reference, on anything except text, or on an unknown
+        ``comments``.
         """
         references = (reference,) if isinstance(reference, str) else tuple(reference)
         if not references:
@@ -136,16 +110,11 @@ def _bare(text: str, reading: Reading) -> str:
 class Value:
     """The value of a measure for one item.
 
-    Attributes
-    ----------
-    value
-        In the measure's own range (`Measure.low`, `Measure.high`); never NaN.
-    signature
-        Every choice that could change the number; a measure's function may leave it to `Measure`.
-    reference
-        The index of the reference that gave the value, or None if all of them did.
-    notes
-        Remarks for readers.
+    - ``value``: in the measure's own range (`Measure.low`, `Measure.high`); never NaN.
+    - ``signature``: every choice that could change the number; a measure's function may leave it to
+      `Measure`.
+    - ``reference``: the index of the reference that gave the value, or None if all of them did.
+    - ``notes``: remarks for readers.
     """
 
     value: float
@@ -227,30 +196,18 @@ class Resources:
 class Measure:
     """One measure of the field, callable and picklable.
 
-    Attributes
-    ----------
-    score
-        Maps an `Item`, and the `resource` that it needs, to a `Value`.
-    source
-        The publication that defined it.
-    key
-        The signature without the parts that are added at run time: library version, references,
-        and comments (if the key has no place for them).
-    name
-        Its name in ``excise eval --measures``: the head of the key, unless given.
-    low, high
-        The range of values.
-    larger_is_better
-        False for distances.
-    needs_origin
-        Whether the value depends on the origin.
-    several
-        How several references count: ``max``, ``min``, ``mean`` (of the values for each) or
-        ``joint`` (they enter the formula together).
-    package
-        The library that computes it; None for own code without dependencies.
-    resource
-        The field of `Resources` that it needs.
+    - ``score``: maps an `Item`, and the `resource` that it needs, to a `Value`.
+    - ``source``: the publication that defined it.
+    - ``key``: the signature without the parts that are added at run time: library version,
+      references, and comments (if the key has no place for them).
+    - ``name``: its name in ``excise eval --measures``: the head of the key, unless given.
+    - ``low``, ``high``: the range of values.
+    - ``larger_is_better``: False for distances.
+    - ``needs_origin``: whether the value depends on the origin.
+    - ``several``: how several references count: ``max``, ``min``, ``mean`` (of the values for each)
+      or ``joint`` (they enter the formula together).
+    - ``package``: the library that computes it; None for own code without dependencies.
+    - ``resource``: the field of `Resources` that it needs.
     """
 
     score: Callable[..., Value] = field(compare=False)
@@ -301,10 +258,7 @@ class Measure:
     def of(self, item: Item) -> Value:
         """Return the value for an item that was read before.
 
-        Raises
-        ------
-        MeasureUnavailableError
-            If `missing` returns a reason.
+        Raises MeasureUnavailableError if `missing` returns a reason.
         """
         if (why := self.missing()) is not None:
             raise MeasureUnavailableError(f"{self.name}: {why}")

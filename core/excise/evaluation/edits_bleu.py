@@ -11,8 +11,6 @@ from excise.preparation import Preparation, Prepared, align, prepare
 from excise.signature import Options
 from excise.text import raw_lines
 
-__all__ = ["MEASURES", "changed_lines", "diffbleu", "sanslcs_bleu"]
-
 
 def diffbleu(item: Item) -> Value:
     """BLEU between two diffs, origin to hypothesis and origin to reference. In [0, 1].
@@ -30,8 +28,6 @@ def diffbleu(item: Item) -> Value:
 def changed_lines(origin: str, revision: str) -> str:
     r"""Return the changed lines as in a unified diff without context and headers.
 
-    Examples
-    --------
     >>> changed_lines("a\nb\n", "a\nc\n")
     '-b\n+c\n'
     """

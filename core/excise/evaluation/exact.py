@@ -8,8 +8,6 @@ from difflib import unified_diff
 from excise.evaluation.base import Item, Library, Measure, Value, best
 from excise.text import raw_lines
 
-__all__ = ["MEASURES", "ed", "em", "em_diff", "nes"]
-
 
 def em(item: Item) -> Value:
     """Exact match: 1 where the hypothesis is a reference, character by character, else 0.

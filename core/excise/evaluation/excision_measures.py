@@ -8,8 +8,6 @@ from excise.evaluation.base import Item, Measure, Value
 from excise.excision import excision_score
 from excise.signature import DEFINITION, GRANULARITIES
 
-__all__ = ["MEASURES"]
-
 _SOURCE = "Gruzinov, Sycheva, Barr, Bezzubov: Excision Score, equation 3"
 
 

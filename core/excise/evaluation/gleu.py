@@ -14,8 +14,6 @@ from excise.errors import OptionError
 from excise.evaluation.base import Item, Measure, Value
 from excise.evaluation.ngrams import geometric, grams
 
-__all__ = ["MEASURES", "corpus_gleu", "gleu"]
-
 ORDERS = (1, 2, 3, 4)
 ROUNDS = 500
 
@@ -53,24 +51,14 @@ def corpus_gleu(
 ) -> float:
     """GLEU of a corpus: the mean over rounds, in each of which chance picks one reference per text.
 
-    Parameters
-    ----------
-    origins, hypotheses
-        Tokenised texts, tokens between white space.
-    references
-        For each text the same number of references.
-    rounds
-        Round j is seeded with 101 j, as in the authors' script: the value is reproducible.
+    - ``origins``, ``hypotheses``: tokenised texts, tokens between white space.
+    - ``references``: for each text the same number of references.
+    - ``rounds``: round j is seeded with 101 j, as in the authors' script: the value is
+      reproducible.
 
-    Returns
-    -------
-    float
-        In [0, 1]; not smoothed: a count of 0 over the whole corpus makes it 0.
+    Returns: in [0, 1]; not smoothed: a count of 0 over the whole corpus makes it 0.
 
-    Raises
-    ------
-    OptionError
-        On lists of different lengths, or texts with different numbers of references.
+    Raises OptionError on lists of different lengths, or texts with different numbers of references.
     """
     sizes = {len(texts) for texts in references}
     if not len(origins) == len(references) == len(hypotheses) or len(sizes) != 1 or 0 in sizes:

@@ -13,8 +13,6 @@ from excise.evaluation.base import Item, Measure, Value
 from excise.evaluation.ngrams import Grams, geometric, grams, ratio
 from excise.evaluation.translation import SACREBLEU, sacrebleu_tokens
 
-__all__ = ["MEASURES", "SMOOTHING", "bleu4", "bleu_cc", "bleu_norm", "mteval_tokens", "tokens_bleu"]
-
 ORDERS = (1, 2, 3, 4)
 SMOOTHING = ("none", "plus-one", "neighbours")
 CC_HIGH = (4 / 3 * 10 / 9 * 28 / 27 * 82 / 81) ** (1 / 4)
@@ -30,23 +28,15 @@ def tokens_bleu(
 ) -> float:
     """Return the BLEU of one list of tokens.
 
-    Parameters
-    ----------
-    hypothesis, references
-        Tokens: words, or characters. References clip together; the length nearest to the
-        hypothesis' counts, the shorter of two.
-    smoothing
-        ``none``; ``plus-one``: (m + 1) / (l + 1) for orders above 1 (Lin and Och 2004);
-        ``neighbours``: each precision averaged with the averaged one below (1 + p_1 below the
-        first) and the raw one above (Chen and Cherry 2014, method 5).
-    brevity
-        Added to both lengths in the penalty exp(1 - r / c); None: no penalty.
+    - ``hypothesis``, ``references``: tokens: words, or characters. References clip together; the
+      length nearest to the hypothesis' counts, the shorter of two.
+    - ``smoothing``: ``none``; ``plus-one``: (m + 1) / (l + 1) for orders above 1 (Lin and Och
+      2004); ``neighbours``: each precision averaged with the averaged one below (1 + p_1 below the
+      first) and the raw one above (Chen and Cherry 2014, method 5).
+    - ``brevity``: added to both lengths in the penalty exp(1 - r / c); None: no penalty.
 
-    Returns
-    -------
-    float
-        In [0, 1]; with ``neighbours`` up to `CC_HIGH`. 0/0: no tokens on either side: 1. No token
-        in common, or without smoothing an order without match: 0.
+    Returns: in [0, 1]; with ``neighbours`` up to `CC_HIGH`. 0/0: no tokens on either side: 1. No
+    token in common, or without smoothing an order without match: 0.
     """
     if smoothing not in SMOOTHING:
         raise OptionError(f"smoothing is {smoothing!r}; it must be one of {', '.join(SMOOTHING)}")
@@ -90,8 +80,6 @@ def mteval_tokens(text: str) -> list[str]:
 
     The point or comma inside a number stays.
 
-    Examples
-    --------
     >>> mteval_tokens("Bump x to 1.2, (again)")
     ['bump', 'x', 'to', '1.2', ',', '(', 'again', ')']
     """

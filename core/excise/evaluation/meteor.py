@@ -11,14 +11,11 @@ from typing import NamedTuple
 from excise.evaluation.base import Item, Library, Measure, Synonyms, Value, best
 from excise.evaluation.ngrams import ratio
 
-__all__ = ["LOG_MNEXT", "MEASURES", "METEOR", "NEXT", "PUNCTUATION", "Match", "Parameters", "align"]
-__all__ += ["score", "score_words"]
-
 PUNCTUATION = str.maketrans("", "", "!()-[]{};:'\"\\,<>./?@#$%^&*_~")
 """What a measure without punctuation removes (and does not replace by a space)."""
 
 
-class Match(NamedTuple):
+class WordMatch(NamedTuple):
     """A matched word: its places, and the stage that found it (0 exact, 1 stem, 2 synonym)."""
 
     hypothesis: int
@@ -31,7 +28,8 @@ class Parameters(NamedTuple):
 
     ``alpha`` weighs recall against precision; the penalty is ``gamma`` times the fragmentation to
     the power ``beta``; ``weights`` are those of the stages. ``punctuation``: whether it is kept.
-    ``spare_equal``: whether equal texts go without penalty.
+    ``spare_equal``: whether equal texts go without penalty. ``stages``: how many of them match
+    words. ``fold``: whether case is folded.
     """
 
     alpha: float
@@ -40,6 +38,8 @@ class Parameters(NamedTuple):
     weights: tuple[float, float, float] = (1.0, 1.0, 1.0)
     punctuation: bool = True
     spare_equal: bool = False
+    stages: int = 3
+    fold: bool = True
 
 
 METEOR = Parameters(alpha=0.9, beta=3.0, gamma=0.5)
@@ -47,7 +47,9 @@ NEXT = Parameters(alpha=0.85, beta=2.35, gamma=0.45, weights=(1.0, 0.8, 0.6))
 LOG_MNEXT = NEXT._replace(punctuation=False, spare_equal=True)
 
 
-def align(hypothesis: Sequence[str], reference: Sequence[str], synonyms: Synonyms) -> list[Match]:
+def align(
+    hypothesis: Sequence[str], reference: Sequence[str], synonyms: Synonyms
+) -> list[WordMatch]:
     """Match words in three stages, each from the last word to the first, as nltk does.
 
     Words left after the second stage enter the third as stems, as in nltk.
@@ -66,7 +68,7 @@ Words = list[tuple[int, str]]
 
 def _stage(
     ours: Words, theirs: Words, same: Callable[[str], Collection[str]], stage: int
-) -> tuple[list[Match], Words, Words]:
+) -> tuple[list[WordMatch], Words, Words]:
     """Match each of our words with the last free one of theirs that has the same meaning."""
     places: dict[str, list[int]] = defaultdict(list)
     for index, word in theirs:
@@ -75,7 +77,9 @@ def _stage(
     for index, word in reversed(ours):
         free = [places[synonym] for synonym in same(word) if places.get(synonym)]
         if free:
-            matches.append(Match(index, max(free, key=lambda indices: indices[-1]).pop(), stage))
+            matches.append(
+                WordMatch(index, max(free, key=lambda indices: indices[-1]).pop(), stage)
+            )
     used_ours, used_theirs = ({match[side] for match in matches} for side in (0, 1))
     return (
         matches,
@@ -86,24 +90,15 @@ def _stage(
 
 def score(hypothesis: str, reference: str, choices: Parameters, synonyms: Synonyms) -> float:
     """Return the METEOR of two texts under given choices, in [0, 1]."""
-    texts = (hypothesis, reference)
+    texts = [hypothesis, reference]
     if not choices.punctuation:
-        texts = (hypothesis.translate(PUNCTUATION), reference.translate(PUNCTUATION))
-    ours, theirs = (text.lower().split() for text in texts)
-    return score_words(ours, theirs, choices, synonyms)
-
-
-def score_words(
-    ours: Sequence[str],
-    theirs: Sequence[str],
-    choices: Parameters,
-    synonyms: Synonyms,
-    stages: int = 3,
-) -> float:
-    """Return the METEOR of two lists of words, by the matches of the first stages."""
+        texts = [text.translate(PUNCTUATION) for text in texts]
+    if choices.fold:
+        texts = [text.lower() for text in texts]
+    ours, theirs = (text.split() for text in texts)
     if not ours and not theirs:
         return 1.0
-    matches = [match for match in align(ours, theirs, synonyms) if match.stage < stages]
+    matches = [match for match in align(ours, theirs, synonyms) if match.stage < choices.stages]
     if not matches:
         return 0.0
     weight = sum(choices.weights[match.stage] for match in matches)

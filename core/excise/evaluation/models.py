@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from excise.evaluation.base import Item, Measure, MeasureUnavailableError, Remote, Value
 
-__all__ = ["CODEBLEU", "MEASURES", "bertscore", "codebleu", "lens"]
-
 CODEBLEU = {
     name: "c_sharp" if name == "csharp" else name
     for name in (
@@ -26,10 +24,7 @@ def codebleu(item: Item, compute: Remote) -> Value:
     flow in the references counts as 1, the library's convention). For the languages of `CODEBLEU`
     only. Several references together, the library's way. 0/0: both blank: 1; one of them: 0.
 
-    Raises
-    ------
-    MeasureUnavailableError
-        For another language.
+    Raises MeasureUnavailableError for another language.
     """
     language = CODEBLEU.get(item.grammar or "")
     if language is None:

@@ -7,16 +7,12 @@ from collections.abc import Iterable, Sequence
 from math import exp, log
 from statistics import fmean
 
-__all__ = ["Grams", "f1", "geometric", "grams", "harmonic", "ratio"]
-
 Grams = Counter[tuple[str, ...]]
 
 
 def grams(tokens: Sequence[str], order: int) -> Grams:
     """Count the n-grams of one order, or none if the text is shorter.
 
-    Examples
-    --------
     >>> grams(["a", "b", "a", "b"], 2)
     Counter({('a', 'b'): 2, ('b', 'a'): 1})
     """

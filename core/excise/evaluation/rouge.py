@@ -11,8 +11,6 @@ from excise.evaluation.base import Item, Library, Measure, Value, best
 from excise.evaluation.ngrams import f1
 from excise.tokens import Vocabulary
 
-__all__ = ["MEASURES", "additions", "rouge", "rouge_l", "update_rouge"]
-
 CELLS = 1_000_000
 """Size of the table up to which the library computes ROUGE-L; above, our kernel: same number."""
 
@@ -43,8 +41,6 @@ def update_rouge(item: Item, kind: str) -> Value:
 def additions(origin: str, revision: str) -> str:
     """Return the sentences of a revision that are not a substring of its origin.
 
-    Examples
-    --------
     >>> additions("It rains. It pours.", "It rains. It snows. It pours.")
     'It snows.'
     """

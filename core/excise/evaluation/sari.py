@@ -17,8 +17,6 @@ from excise.evaluation.base import Item, Measure, Value
 from excise.evaluation.ngrams import Grams, f1, grams, harmonic, ratio
 from excise.evaluation.translation import SACREBLEU, sacrebleu_tokens
 
-__all__ = ["MEASURES", "corpus_sari_easse", "sari", "sari_easse"]
-
 ORDERS = (1, 2, 3, 4)
 Operations = tuple[float, float, float]
 """Keep, add and delete at one order."""
@@ -54,10 +52,7 @@ def corpus_sari_easse(items: Iterable[Item]) -> float:
 
     It is not the mean of the texts' SARI. Texts may have different numbers of references.
 
-    Raises
-    ------
-    OptionError
-        Without any item.
+    Raises OptionError without any item.
     """
     every = [_sums(item) for item in items]
     if not every:

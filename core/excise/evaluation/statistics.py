@@ -13,23 +13,6 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-__all__ = [
-    "Correlation",
-    "Difference",
-    "Floats",
-    "Interval",
-    "Ints",
-    "Plan",
-    "Sample",
-    "correlations",
-    "difference",
-    "interval",
-    "pearson",
-    "resample",
-    "spearman",
-    "why_undefined",
-]
-
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 Interval = tuple[float, float]
@@ -71,8 +54,6 @@ def pearson(x: Floats, y: Floats, weights: Floats) -> float | None:
 
     Rows whose ``x`` is NaN are left out.
 
-    Examples
-    --------
     >>> pearson(np.array([0.0, 1.0, 1.0]), np.array([0.0, 1.0, 1.0]), np.array([3.0, 1.0, 1.0]))
     1.0
     """
@@ -88,8 +69,6 @@ def pearson(x: Floats, y: Floats, weights: Floats) -> float | None:
 def spearman(x: Floats, y: Floats, weights: Floats) -> float | None:
     """Return Spearman's rho of weighted rows: Pearson's r of their mid-ranks.
 
-    Examples
-    --------
     >>> spearman(np.array([1.0, 10.0, 100.0]), np.array([1.0, 2.0, 3.0]), np.ones(3))
     1.0
     """
@@ -144,15 +123,10 @@ def resample(
     Both have shape (resamples, measures), with NaN where a resample is constant. The resamples are
     the same for all measures, so that differences are paired.
 
-    Parameters
-    ----------
-    by_task
-        Draw whole tasks with replacement (outputs of one task depend on each other), instead of
-        single outputs.
-    map
-        Runs over the measures; a thread pool's is faster (numpy works without the GIL).
-    done
-        Called with the number of resamples that are done.
+    - ``by_task``: draw whole tasks with replacement (outputs of one task depend on each other),
+      instead of single outputs.
+    - ``map``: runs over the measures; a thread pool's is faster (numpy works without the GIL).
+    - ``done``: called with the number of resamples that are done.
     """
     columns = [_resampler(sample, index) for index in range(sample.values.shape[1])]
     ranker = _Ranker(sample.labels)
@@ -264,7 +238,7 @@ def difference(values: Floats, against: Floats) -> tuple[Interval | None, float 
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class Resampling:
     """The plan of resampling: how often (0: not at all), from which seed, and the baseline.
 
     ``against`` is the number of a column with which all others are compared. The columns in
@@ -280,7 +254,7 @@ class Plan:
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class CorrelationDifference:
     """Pearson's r of one measure (-r of a distance) minus that of another, on the same outputs."""
 
     value: float
@@ -294,18 +268,12 @@ class Difference:
 class Correlation:
     """The correlation of one measure with the label.
 
-    Attributes
-    ----------
-    n
-        The number of outputs (each as often as it occurred) that have a value and a label.
-    mean
-        The mean of the measure; None without any value.
-    pearson, spearman
-        The coefficients; None if undefined, and `undefined` says why.
-    ci, ci_task, spearman_ci, spearman_ci_task
-        95 % intervals, by resampling outputs and by resampling whole tasks.
-    difference
-        The difference from the baseline of the plan.
+    - ``n``: the number of outputs (each as often as it occurred) that have a value and a label.
+    - ``mean``: the mean of the measure; None without any value.
+    - ``pearson``, ``spearman``: the coefficients; None if undefined, and `undefined` says why.
+    - ``ci``, ``ci_task``, ``spearman_ci``, ``spearman_ci_task``: 95 % intervals, by resampling
+      outputs and by resampling whole tasks.
+    - ``difference``: the difference from the baseline of the plan.
     """
 
     n: int
@@ -317,10 +285,10 @@ class Correlation:
     spearman_ci: Interval | None = None
     spearman_ci_task: Interval | None = None
     undefined: str | None = None
-    difference: Difference | None = None
+    difference: CorrelationDifference | None = None
 
 
-def correlations(sample: Sample, plan: Plan) -> tuple[Correlation, ...]:
+def correlations(sample: Sample, plan: Resampling) -> tuple[Correlation, ...]:
     """Correlate every column of a sample with its labels.
 
     Rows without a label (NaN) count for the mean alone.
@@ -357,7 +325,7 @@ def _points(every: Floats, x: Floats, sample: Sample, used: Sample) -> Correlati
 
 
 def _with_intervals(
-    points: list[Correlation], index: int, by: list[tuple[Floats, Floats]], plan: Plan
+    points: list[Correlation], index: int, by: list[tuple[Floats, Floats]], plan: Resampling
 ) -> Correlation:
     """Add the intervals by the resamples of outputs and by those of tasks."""
     point = points[index]
@@ -368,7 +336,9 @@ def _with_intervals(
     if to is not None and to != index and (baseline := points[to].pearson) is not None:
         ours, theirs = (-1.0 if column in plan.distances else 1.0 for column in (index, to))
         tests = [difference(ours * r[:, index], theirs * r[:, to]) for r, _ in by]
-        compared = Difference(ours * point.pearson - theirs * baseline, *tests[0], *tests[1])
+        compared = CorrelationDifference(
+            ours * point.pearson - theirs * baseline, *tests[0], *tests[1]
+        )
     (r, rho), (r_task, rho_task) = ([drawn[:, index] for drawn in pair] for pair in by)
     return replace(
         point,

@@ -12,19 +12,6 @@ from typing import Any
 
 from excise.evaluation.base import Item, Library, Measure, MeasureUnavailableError, Value
 
-__all__ = [
-    "ALPHA",
-    "MEASURES",
-    "SACREBLEU",
-    "bleu",
-    "chrf",
-    "ibleu",
-    "sacrebleu_metric",
-    "sacrebleu_tokens",
-    "sentence_bleu",
-    "ter",
-]
-
 TER_PAIRS = 1_000_000
 """Words of a hypothesis times words of a reference, above which TER is not computed."""
 
@@ -89,11 +76,8 @@ def ter(item: Item) -> Value:
     between white space, in lower case. Several references: the fewest edits over the mean length.
     0/0: both empty: 0; only the reference: 1.
 
-    Raises
-    ------
-    MeasureUnavailableError
-        Over `TER_PAIRS` words of the hypothesis times words of a reference: the search for shifts
-        takes minutes from there on, and then the memory.
+    Raises MeasureUnavailableError over `TER_PAIRS` words of the hypothesis times words of a
+    reference: the search for shifts takes minutes from there on, and then the memory.
     """
     ours, theirs = len(item.hypothesis.split()), max(len(text.split()) for text in item.references)
     if ours * theirs > TER_PAIRS:

@@ -11,8 +11,6 @@ from collections.abc import Iterator, Mapping
 
 from excise.evaluation.base import MeasureUnavailableError
 
-__all__ = ["EXCEPTIONS", "FILES", "WordNet"]
-
 PARTS = ("noun", "verb", "adj", "adv")
 FILES = tuple(f"{kind}.{part}" for part in PARTS for kind in ("index", "data"))
 """The files that `WordNet` needs, by their names in every distribution."""
@@ -31,15 +29,10 @@ _ENDINGS = {
 class WordNet:
     """The words that share a synset with a word.
 
-    Parameters
-    ----------
-    files
-        The contents of `FILES`, and of `EXCEPTIONS` if they exist, by name.
+    - ``files``: the contents of `FILES`, and of `EXCEPTIONS` if they exist, by name.
 
-    Raises
-    ------
-    MeasureUnavailableError
-        If a file is missing or malformed. The message names the file and the line.
+    Raises MeasureUnavailableError if a file is missing or malformed. The message names the file and
+    the line.
     """
 
     def __init__(self, files: Mapping[str, bytes]) -> None:
@@ -54,14 +47,14 @@ class WordNet:
     def __call__(self, word: str) -> frozenset[str]:
         """Return the single words, in WordNet's case, of all synsets of a word."""
         if (words := self._found.get(word)) is None:
-            words = self._found[word] = frozenset(self._synonyms(word.lower()))
+            words = self._found[word] = frozenset(
+                synonym
+                for part in PARTS
+                for base in self._base_forms(word.lower(), part)
+                for offset in self._offsets[part][base]
+                for synonym in self._words(part, offset)
+            )
         return words
-
-    def _synonyms(self, word: str) -> Iterator[str]:
-        for part in PARTS:
-            for base in self._base_forms(word, part):
-                for offset in self._offsets[part][base]:
-                    yield from self._words(part, offset)
 
     def _base_forms(self, word: str, part: str) -> list[str]:
         """Return the word and its base forms that the index has, each once."""

@@ -11,28 +11,24 @@ kernel               what it does                      who calls it
                                                        handed down from the façade
 ``_lcs``             alignment by three engines, and   alignment, reparse, replay, patches,
                      by lines and tokens               ROUGE, _hunks
-``_places``          slides runs; shared places        alignment, replay, patches, _counts,
-                                                       _hunk_counts
-``_ngrams``          the trie that counts n-grams      _counts, _hunk_counts
-``_formula``         equation 3 in floats              _counts, _hunk_counts
-``_counts``          regions, counts, rows of pairs    alignment, edits, excision, pairs, patches,
-                                                       _hunk_counts
-``_hunk_counts``     all pairs in all hunks            hunk_pairs
-``_bytes``           classes of bytes                  _lexer, _lines, _tree, _hunks
-``_lexer``           lexical tokens, line by line;     alignment, preparation, tokens, _hunks,
-                     ints for byte strings             _lines
-``_lines``           lines of revisions of one origin  reparse
-``_tree``            the walk of a syntax tree, and    nodes, reparse
-                     the tokens of a text as ints
+``_places``          slides runs; shared places        alignment, replay, patches, _counts
+``_ngrams``          the trie that counts n-grams      _counts
+``_formula``         equation 3 in floats              _counts, _search
+``_counts``          regions, counts, rows of pairs,   alignment, regions, excision, pairs,
+                     all pairs in all hunks            hunk_pairs, patches
+``_bytes``           classes of bytes                  _lexer, _tree, _hunks
+``_lexer``           lexical tokens, line by line;     alignment, preparation, tokens, _hunks
+                     ints for byte strings
+``_tree``            the walk of a syntax tree, and    syntax, reparse
+                     the tokens of a text
 ``_diff``            the lines of a hunk, counted      patches
 ``_hunks``           hunks of patches as ints          patches
 ``_scanner``         guards the scanners of grammars   syntax
-``_tables``          hash tables, arrays that grow     the kernels of patches, _lexer, _tree
-``_multisets``       features with their counts        _patches, _matches, _search
+``_tables``          hash tables, arrays that grow,    the kernels of patches, _lexer, _tree,
+                     multisets of features             _lcs, _counts
 ``_sites``           where blocks of patches are       _patches, _matches, _search
 ``_patches``         the features of all patches       patches, _matches, _search
 ``_matches``         what two patches have in common   patches, _search
 ``_search``          pairs that can score enough       patches
-``_graph``           pairs by their components         patches
 ===================  ================================  ==========================================
 """

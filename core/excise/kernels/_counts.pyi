@@ -1,5 +1,4 @@
 from array import array
-from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -20,8 +19,6 @@ def count(
 
 PLACED: tuple[int, int]
 
-def value(counts: Sequence[int], precision: bool = False) -> float: ...
-
 class Batch:
     def __init__(
         self,
@@ -37,3 +34,9 @@ class Batch:
         standings: npt.NDArray[np.float64],
         cancel: CancelFlag | None = None,
     ) -> None: ...
+    def by_hunk(
+        self,
+        starts: array[int],
+        wanted: npt.NDArray[np.uint8],
+        cancel: CancelFlag | None = None,
+    ) -> bytes: ...

@@ -1,25 +1,56 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
-# cython: initializedcheck=False, freethreading_compatible=True
 """Divergent regions of a pair, their counts, and the scores of many pairs, without the GIL.
 
 A pair is two edit lists over the same origin: merging them gives its regions at a cost that does
-not depend on the length of the files. Over 300 lines: the scores of many pairs run these loops with
-one scratch memory, which C interfaces would have to pass.
+not depend on the length of the files. The regions of a pair ascend, and each lies in one hunk: so
+those of a hunk are side by side, and are counted as the whole pair is, with the places that they
+have in the whole pair.
 """
-from libc.stdint cimport int32_t, int64_t
-from libc.stdlib cimport calloc, free, realloc
-from libc.string cimport memset
+from cpython.bytes cimport PyBytes_FromStringAndSize
+from libc.stdint cimport int32_t, int64_t, uint8_t
+from libc.stdlib cimport calloc, free
+from libc.string cimport memcmp, memset
 
 from array import array
 
 from excise.errors import Cancelled
 
-from excise.kernels._formula cimport ANYWHERE, HERE, WHOLE, formula
-from excise.kernels._ngrams cimport ADD, CELL, FIELDS, ORDERS, Trie, count_regions, free_trie
+from excise.kernels._formula cimport ANYWHERE, HERE, WHOLE, Double2, formula, operation
+from excise.kernels._ngrams cimport (
+    ADD, CELL, DELETE, FIELDS, KEEP, ORDERS, Trie, count_regions, free_trie,
+)
 from excise.kernels._places cimport (
     MISNUMBERED, Places, free_places, link_numbered, link_places, root_of,
 )
+from excise.kernels._tables cimport make_room
 from excise.kernels._walk cimport CANCELLED, NO_MEMORY, OK, CancelFlag, Stop, stopped
+
+
+cdef struct Regions:
+    int32_t* data         # six token places each: from and to in O, A and B
+    Py_ssize_t n
+    int64_t capacity
+
+
+cdef struct Side:
+    const int32_t* edits
+    Py_ssize_t n_edits
+    const int32_t* tokens
+    const int32_t* starts     # unit -> first token; NULL when units are tokens
+
+
+cdef struct Scratch:
+    Regions regions
+    Places places
+    Trie trie
+
+
+cdef struct Standing:
+    # What a pair has in common, by three readings of "in common" (section 4a).
+    double value
+    double anchored
+    double anywhere
+    double a_in_b             # n-grams added and deleted that the other has at the same place
+    double b_in_a
 
 
 # Regions of a pair: the star alignment conserves an origin position iff both revisions keep it.
@@ -30,15 +61,10 @@ cdef int merge(
     """Merge two edit lists (of na and nb runs); runs that touch in O share a region."""
     cdef Py_ssize_t i = 0, j = 0
     cdef int32_t shift_a = 0, shift_b = 0, low, high
-    cdef int32_t* grown
     cdef int32_t* region
     out.n = 0
-    if 6 * (na + nb) > out.capacity:
-        grown = <int32_t*>realloc(out.data, 12 * (na + nb) * sizeof(int32_t))
-        if grown is NULL:
-            return NO_MEMORY
-        out.data = grown
-        out.capacity = 12 * (na + nb)
+    if make_room(<void**>&out.data, 6 * (na + nb), &out.capacity, sizeof(int32_t)) != 0:
+        return NO_MEMORY
     while i < na or j < nb:
         if j >= nb or (i < na and ea[4 * i] <= eb[4 * j]):
             low = ea[4 * i]
@@ -109,14 +135,9 @@ def number_places(
 ):
     """Return the number of the place of every region: 0, 1, .. in the order of their first regions.
 
-    Parameters
-    ----------
-    regions
-        Six token places a region: o_lo, o_hi, a_lo, a_hi, b_lo, b_hi.
-    lines
-        The line of every origin token; lines with tokens are numbered without gaps.
-    o, a, b
-        The tokens as ints.
+    - ``regions``: six token places a region: o_lo, o_hi, a_lo, a_hi, b_lo, b_hi.
+    - ``lines``: the line of every origin token; lines with tokens are numbered without gaps.
+    - ``o``, ``a``, ``b``: the tokens as ints.
     """
     cdef Places places
     cdef int32_t i, known = 0
@@ -150,15 +171,10 @@ def count(const int32_t[::1] regions not None, const int32_t[::1] o not None,
           const int32_t[::1] numbers=None):
     """Return the 48 counts of a pair: keep, add, delete x order 1..4 x (here, a, b, anywhere).
 
-    Parameters
-    ----------
-    regions
-        Six token places a region: o_lo, o_hi, a_lo, a_hi, b_lo, b_hi.
-    o, a, b
-        The tokens as ints.
-    numbers
-        The place of every region, as `number_places` has it, to count add and delete place by
-        place; None: pooled, as if all regions were one place.
+    - ``regions``: six token places a region: o_lo, o_hi, a_lo, a_hi, b_lo, b_hi.
+    - ``o``, ``a``, ``b``: the tokens as ints.
+    - ``numbers``: the place of every region, as `number_places` has it, to count add and delete
+      place by place; None: pooled, as if all regions were one place.
     """
     cdef Trie trie
     cdef Places places
@@ -193,17 +209,6 @@ PLACED = (HERE, ANYWHERE)
 """What counts where it stands, and wherever it stands, of their sum."""
 
 
-def value(counts, bint precision=False):
-    """Return equation 3 of 48 counts as a float, correctly rounded; 1 where nothing is defined."""
-    cdef int64_t held[FIELDS]
-    cdef int field
-    cdef double result
-    for field in range(FIELDS):
-        held[field] = counts[field]
-    result = formula(held, HERE, ANYWHERE, precision)
-    return 1.0 if result < 0 else result
-
-
 # ------------------------------------------------------------------------------------------------
 # Many pairs: rows of the upper triangle, each free of the GIL.
 
@@ -234,18 +239,95 @@ cdef void contain(const int64_t* counts, Standing* standing) noexcept nogil:
     standing.b_in_a = <double>here / <double>by_b if by_b else 0.0
 
 
+# What every pair does in every hunk.
+
+cdef struct Entry:
+    # One pair in one hunk; the layout that `excise.hunk_pairs` reads.
+    int32_t first             # places of the two revisions in the batch
+    int32_t second
+    int64_t hunk
+    double value
+    double keep               # -1: not defined, as add and delete
+    double add
+    double delete
+    double share
+
+
+cdef struct Entries:
+    Entry* data
+    Py_ssize_t n
+    int64_t capacity
+
+
+cdef int64_t n_grams(int64_t length) noexcept nogil:
+    """How many 1- to 4-grams a segment of so many tokens holds."""
+    cdef int64_t orders = min(length, 4)
+    return orders * (length + 1) - orders * (orders + 1) // 2
+
+
+cdef int64_t size_of(const int32_t* region) noexcept nogil:
+    return (n_grams(region[1] - region[0]) + n_grams(region[3] - region[2])
+            + n_grams(region[5] - region[4]))
+
+
+cdef bint is_alike(
+    const int32_t* region, const int32_t* a, const int32_t* b
+) noexcept nogil:
+    """Whether both revisions have the same tokens in a region."""
+    cdef int32_t length = region[3] - region[2]
+    if length != region[5] - region[4]:
+        return False
+    return not length or not memcmp(a + region[2], b + region[4], length * sizeof(int32_t))
+
+
+cdef double nearest(const int64_t* counts) noexcept nogil:
+    cdef Double2 value
+    return value.high if operation(counts, HERE, ANYWHERE, &value) else -1.0
+
+
+cdef struct Inside:
+    # The places of the regions in one hunk; grown on demand.
+    Places places
+    int32_t* numbers
+    int64_t capacity
+
+
+cdef int link_inside(
+    Places* whole, Py_ssize_t low, Py_ssize_t high, Inside* inside
+) noexcept nogil:
+    """Link the regions `low` to `high` of a pair by the places that they have in the pair."""
+    cdef int32_t at, first, root, known = 0
+    if make_room(<void**>&inside.numbers, high - low, &inside.capacity, sizeof(int32_t)) != 0:
+        return NO_MEMORY
+    for at in range(<int32_t>low, <int32_t>high):
+        # The tail of a place is its last region, `at` or later, until it is its first one here.
+        root = root_of(whole.parent, at)
+        first = whole.tail[root]
+        if low <= first < at:
+            inside.numbers[at - low] = inside.numbers[first - low]
+        else:
+            whole.tail[root] = at
+            inside.numbers[at - low] = known
+            known += 1
+    return link_numbered(inside.numbers, high - low, &inside.places)
+
+
 cdef class Batch:
     """The revisions of one origin, ready to be scored pair by pair.
 
-    Parameters
-    ----------
-    tokens, starts
-        The origin's tokens and, at `line`, the first token of every unit (and one past the last).
-    revisions
-        For each: its edits, its tokens, its starts (or None).
-    lines
-        The line of every origin token, to count place by place; None: pooled.
+    - ``tokens``, ``starts``: the origin's tokens and, at `line`, the first token of every unit (and
+      one past the last).
+    - ``revisions``: for each: its edits, its tokens, its starts (or None).
+    - ``lines``: the line of every origin token, to count place by place; None: pooled.
     """
+    cdef Side* sides
+    cdef Side origin
+    cdef Py_ssize_t k
+    cdef int32_t n_tokens
+    cdef const int32_t* lines
+    cdef bint pooled
+    cdef list held
+
     def __cinit__(self, tokens, starts, list revisions, lines=None):
         cdef Py_ssize_t i
         self.k = len(revisions)
@@ -305,11 +387,11 @@ cdef class Batch:
                 regions.data, regions.n, NULL if self.pooled else places.following, places.n,
                 self.origin.tokens, a.tokens, b.tokens, &scratch.trie, counts)
         if status == OK:
-            standing.value = formula(counts, HERE, ANYWHERE, False)
+            standing.value = formula(counts, HERE, ANYWHERE)
             standing.anchored = standing.anywhere = standing.value
             if matches_elsewhere(counts):
-                standing.anchored = formula(counts, WHOLE, 0, False)
-                standing.anywhere = formula(counts, 0, WHOLE, False)
+                standing.anchored = formula(counts, WHOLE, 0)
+                standing.anywhere = formula(counts, 0, WHOLE)
             contain(counts, standing)
         return status
 
@@ -317,11 +399,8 @@ cdef class Batch:
              CancelFlag cancel=None):
         """Score the pairs (i, j), j > i, of every step-th row from `start` on, without the GIL.
 
-        Parameters
-        ----------
-        standings
-            4 x k x k: value, anchored, anywhere, and how much of i is in j. Of a pair without a
-            defined operation the first three are -1. The diagonal stays as it is.
+        - ``standings``: 4 x k x k: value, anchored, anywhere, and how much of i is in j. Of a pair
+          without a defined operation the first three are -1. The diagonal stays as it is.
         """
         cdef Scratch scratch
         cdef Standing standing
@@ -348,3 +427,118 @@ cdef class Batch:
             raise MemoryError("excise: out of memory while scoring pairs")
         if status == CANCELLED:
             raise Cancelled("cancelled while scoring pairs")
+
+    cdef int count_inside(self, const Side* a, const Side* b, Py_ssize_t low, Py_ssize_t high,
+                          Scratch* scratch, Inside* inside, Entry* entry) noexcept nogil:
+        """Fill the numbers of the regions `low` to `high` of a pair."""
+        cdef int64_t counts[FIELDS]
+        cdef const int32_t* region = scratch.regions.data + 6 * low
+        cdef const int32_t* following = NULL
+        cdef Py_ssize_t n_places = 1, at
+        cdef int status = OK
+        if not self.pooled and high - low > 1:
+            status = link_inside(&scratch.places, low, high, inside)
+            following = inside.places.following
+            n_places = inside.places.n
+        if status == OK:
+            status = count_regions(
+                region, high - low, following, n_places,
+                self.origin.tokens, a.tokens, b.tokens, &scratch.trie, counts)
+        if status != OK:
+            return status
+        entry.value = formula(counts, HERE, ANYWHERE)
+        entry.keep = nearest(counts + KEEP)
+        entry.add = nearest(counts + ADD)
+        entry.delete = nearest(counts + DELETE)
+        if entry.value < 0:
+            # Tokens only changed their order: 1 if they did alike, else 0.
+            entry.value = 1.0
+            for at in range(high - low):
+                if not is_alike(region + 6 * at, a.tokens, b.tokens):
+                    entry.value = 0.0
+        return OK
+
+    cdef int pair_by_hunk(
+        self, Py_ssize_t i, Py_ssize_t j, const int32_t* starts, Py_ssize_t n_hunks,
+        Scratch* scratch, Inside* inside, Entries* out
+    ) noexcept nogil:
+        """Add an entry for each hunk that holds regions of a pair."""
+        cdef const Side* a = &self.sides[i]
+        cdef const Side* b = &self.sides[j]
+        cdef Py_ssize_t low = 0, high, n, at, before = out.n, hunk = 0
+        cdef int64_t size, total = 0
+        cdef int32_t* regions
+        cdef Entry* entry
+        cdef int status = self.link(a, b, scratch)
+        n = scratch.regions.n
+        regions = scratch.regions.data
+        if status == OK:
+            status = make_room(<void**>&out.data, out.n + n, &out.capacity, sizeof(Entry))
+        while status == OK and low < n:
+            while hunk + 1 < n_hunks and starts[hunk + 1] <= regions[6 * low]:
+                hunk += 1
+            size = 0
+            high = low
+            while high < n and (
+                hunk + 1 == n_hunks or regions[6 * high] < starts[hunk + 1]
+            ):
+                size += size_of(regions + 6 * high)
+                high += 1
+            if size:
+                entry = out.data + out.n
+                entry.first = <int32_t>i
+                entry.second = <int32_t>j
+                entry.hunk = hunk
+                entry.share = <double>size
+                status = self.count_inside(a, b, low, high, scratch, inside, entry)
+                out.n += 1
+                total += size
+            low = high
+        for at in range(before, out.n):
+            out.data[at].share /= <double>total
+        return status
+
+    def by_hunk(self, const int32_t[::1] starts not None, const uint8_t[:, ::1] wanted not None,
+                CancelFlag cancel=None):
+        """Count the wanted pairs (i, j), j > i, in every hunk that holds regions of them.
+
+        - ``starts``: the first token of each hunk in the origin, ascending.
+        - ``wanted``: k x k: which pairs.
+
+        Returns: entries in the order of the pairs, then of the hunks: int32 i and j, int64 hunk,
+        and as doubles the value, keep, add and delete (-1: not defined), and the part of all
+        n-grams of the pair's regions that lie in the hunk.
+        """
+        cdef Scratch scratch
+        cdef Inside inside
+        cdef Entries out
+        cdef Py_ssize_t i, j, n_hunks = starts.shape[0]
+        cdef int status = OK
+        cdef const int32_t* first = &starts[0] if n_hunks else NULL
+        cdef const Stop* stop = NULL if cancel is None else &cancel.stop
+        if wanted.shape[0] != self.k or wanted.shape[1] != self.k:
+            raise ValueError("wanted is an entry for each pair")
+        memset(&scratch, 0, sizeof(Scratch))
+        memset(&inside, 0, sizeof(Inside))
+        memset(&out, 0, sizeof(Entries))
+        try:
+            with nogil:
+                for i in range(self.k if n_hunks else 0):
+                    for j in range(i + 1, self.k):
+                        if status == OK and wanted[i, j]:
+                            status = self.pair_by_hunk(
+                                i, j, first, n_hunks, &scratch, &inside, &out)
+                    if status == OK and stopped(stop, 0):
+                        status = CANCELLED
+                    if status != OK:
+                        break
+            if status == NO_MEMORY:
+                raise MemoryError("excise: out of memory while counting hunks")
+            if status == CANCELLED:
+                raise Cancelled("cancelled while counting hunks")
+            return PyBytes_FromStringAndSize(<char*>out.data, out.n * sizeof(Entry))
+        finally:
+            free_scratch(&scratch)
+            free_places(&inside.places)
+            free(inside.numbers)
+            free(out.data)

@@ -10,21 +10,13 @@ cdef bint is_doubtful(const char* line, Py_ssize_t size) noexcept:
 def body(list lines not None, Py_ssize_t start, int64_t old, int64_t new, ends_early):
     """Take as many lines as the counts of a hunk require.
 
-    Parameters
-    ----------
-    lines
-        Of the whole diff; `start` is the hunk's header.
-    old, new
-        How many lines the images have.
-    ends_early
-        Told a line that looks like a header or signature, and how many lines are missing there,
-        returns whether it is one.
+    - ``lines``: of the whole diff; `start` is the hunk's header.
+    - ``old``, ``new``: how many lines the images have.
+    - ``ends_early``: told a line that looks like a header or signature, and how many lines are
+      missing there, returns whether it is one.
 
-    Returns
-    -------
-    tuple
-        The lines with a line end between them, the line behind them, how many are missing of each
-        image, and whether the last line of each image has no line end.
+    Returns: the lines with a line end between them, the line behind them, how many are missing of
+    each image, and whether the last line of each image has no line end.
     """
     cdef Py_ssize_t at = start + 1, end = len(lines), size
     cdef bytes line

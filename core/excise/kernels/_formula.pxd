@@ -1,4 +1,3 @@
-# cython: language_level=3
 """Equation 3 on counts, correctly rounded.
 
 `excision.py` has it in plain view with fractions; here sums run in twice the precision of a double,
@@ -7,11 +6,12 @@ so that both give the same float.
 from libc.math cimport fma
 from libc.stdint cimport int64_t
 
-from excise.kernels._ngrams cimport ADD, CELL, DELETE, KEEP, ORDERS
+from excise.kernels._ngrams cimport CELL, ORDERS
 
 
-# What a pair has in common counts HERE where it stands at one place of the origin and ANYWHERE
-# wherever it stands, of a WHOLE: so it counts a quarter elsewhere. No other place says so.
+# What a pair has in common at the same place of the origin counts whole, HERE + ANYWHERE of WHOLE;
+# what it has in common at different places counts a quarter, ANYWHERE of WHOLE. Nothing else sets
+# these weights.
 cdef enum:
     HERE = 3
     ANYWHERE = 1
@@ -50,11 +50,11 @@ cdef inline Double2 over(Double2 x, double y) noexcept nogil:
 
 
 cdef inline bint operation(
-    const int64_t* counts, int here, int anywhere, bint precision, Double2* value
+    const int64_t* counts, int here, int anywhere, Double2* value
 ) noexcept nogil:
-    """The mean of F (or P) over the defined orders; False when none is.
+    """The mean of F over the defined orders; False if none is.
 
-    In common are (here * what stands at one place + anywhere * what does wherever) / WHOLE.
+    The number in common is (here * that at the same place + anywhere * that at any place) / WHOLE.
     """
     cdef int order, defined = 0
     cdef int64_t both, by_a, by_b
@@ -67,29 +67,19 @@ cdef inline bint operation(
             continue
         defined += 1
         if both:
-            if precision:
-                value[0] = plus(value[0], quotient((1.0 / WHOLE) * both, <double>by_b))
-            else:
-                value[0] = plus(value[0], quotient((2.0 / WHOLE) * both, <double>(by_a + by_b)))
+            value[0] = plus(value[0], quotient((2.0 / WHOLE) * both, <double>(by_a + by_b)))
     if defined:
         value[0] = over(value[0], defined)
     return defined != 0
 
 
-cdef inline double formula(
-    const int64_t* counts, int here, int anywhere, bint precision
-) noexcept nogil:
+cdef inline double formula(const int64_t* counts, int here, int anywhere) noexcept nogil:
     """Equation 3 of the counts, -1 where no operation is defined."""
     cdef Double2 value, total
-    cdef int defined = 0
+    cdef int defined = 0, kind
     total.high = total.low = 0.0
-    if operation(counts + KEEP, here, anywhere, False, &value):
-        total = plus(total, value)
-        defined += 1
-    if operation(counts + ADD, here, anywhere, False, &value):
-        total = plus(total, value)
-        defined += 1
-    if operation(counts + DELETE, here, anywhere, precision, &value):
-        total = plus(total, value)
-        defined += 1
+    for kind in range(3):
+        if operation(counts + kind * CELL * ORDERS, here, anywhere, &value):
+            total = plus(total, value)
+            defined += 1
     return over(total, defined).high if defined else -1.0

@@ -1,5 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
-# cython: initializedcheck=False, freethreading_compatible=True
 """Hunks as ints: their change blocks, the lines around these, their context lines (section 8).
 
 The lines of both images are named by a `Lexer`, aligned by the canonical alignment, and written as
@@ -110,14 +108,9 @@ cdef bytes line_as_utf8(bytes line):
 cdef class Hunks:
     """Reads the hunks of patches.
 
-    Parameters
-    ----------
-    lexer
-        Names their lines and tokens.
-    lines
-        An `excise.tokens.Vocabulary`: names the lines around blocks, and context lines.
-    function_of
-        Returns the name in a line, as a token, or -1.
+    - ``lexer``: names their lines and tokens.
+    - ``lines``: an `excise.tokens.Vocabulary`: names the lines around blocks, and context lines.
+    - ``function_of``: returns the name in a line, as a token, or -1.
     """
     cdef Lexer lexer
     cdef object lines
@@ -140,17 +133,11 @@ cdef class Hunks:
     def read(self, list hunks not None):
         """Return what of a patch is compared.
 
-        Parameters
-        ----------
-        hunks
-            For each hunk its lines as bytes, and as ints the name of its file, its heading, the
-            name in that (-1: none) and the words in it.
+        - ``hunks``: for each hunk its lines as bytes, and as ints the name of its file, its
+          heading, the name in that (-1: none) and the words in it.
 
-        Returns
-        -------
-        tuple
-            Tokens, blocks, lines around them and context lines, as `excise.patches.features.Edits`
-            has them; whether any block has other tokens than before.
+        Returns: tokens, blocks, lines around them and context lines, as
+        `excise.patches.features.Edits` has them; whether any block has other tokens than before.
         """
         cdef Written written
         cdef int64_t start = 0

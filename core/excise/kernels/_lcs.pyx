@@ -12,13 +12,14 @@ Over 300 lines: a reader holds each engine against the one walk, and they share 
 """
 from libc.math cimport sqrt
 from libc.stdint cimport int32_t, int64_t, uint64_t
-from libc.stdlib cimport calloc, free, malloc, realloc
+from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memcpy, memset
 
 from array import array
 
 from excise.errors import OptionError
 
+from excise.kernels._tables cimport make_room
 from excise.kernels._walk cimport (
     CANCELLED, NO_MEMORY, OK, TOO_FAR,
     CancelFlag, Edits, Work, check, clear_work, start_of, stopped,
@@ -115,15 +116,8 @@ cdef int push(
     Edits* edits, int32_t o_lo, int32_t o_hi, int32_t a_lo, int32_t a_hi
 ) noexcept nogil:
     """Append one run; NO_MEMORY when it cannot grow."""
-    cdef int64_t capacity
-    cdef int32_t* grown
-    if edits.n + 4 > edits.capacity:
-        capacity = 2 * edits.capacity + 64
-        grown = <int32_t*>realloc(edits.data, capacity * sizeof(int32_t))
-        if grown is NULL:
-            return NO_MEMORY
-        edits.data = grown
-        edits.capacity = capacity
+    if make_room(<void**>&edits.data, edits.n + 4, &edits.capacity, sizeof(int32_t)) != 0:
+        return NO_MEMORY
     edits.data[edits.n] = o_lo
     edits.data[edits.n + 1] = o_hi
     edits.data[edits.n + 2] = a_lo
@@ -194,16 +188,7 @@ cdef inline int32_t* row_of(Work* work, int32_t d) noexcept nogil:
 
 cdef int reserve_row(Work* work, int32_t d) noexcept nogil:
     cdef int64_t needed = (<int64_t>(d + 1) * (d + 6)) // 2 + 1
-    cdef int64_t capacity
-    cdef int32_t* grown
-    if needed > work.rows_capacity:
-        capacity = 2 * needed + 1024
-        grown = <int32_t*>realloc(work.rows, capacity * sizeof(int32_t))
-        if grown is NULL:
-            return NO_MEMORY
-        work.rows = grown
-        work.rows_capacity = capacity
-    return OK
+    return make_room(<void**>&work.rows, needed, &work.rows_capacity, sizeof(int32_t))
 
 
 cdef int hopeless(
@@ -655,16 +640,10 @@ def edits(const int32_t[::1] o not None, const int32_t[::1] a not None, *,
           str engine="auto", CancelFlag cancel=None, list work_done=None):
     """Return the canonical edits of two int sequences as a flat array of o_lo, o_hi, a_lo, a_hi.
 
-    Parameters
-    ----------
-    o, a
-        Symbols as non-negative 32-bit ints, best counted from 0.
-    engine
-        For tests only: every engine returns the same.
-    cancel
-        Polled once per row.
-    work_done
-        Receives the number of diagonals and of 64-bit words that were computed.
+    - ``o``, ``a``: symbols as non-negative 32-bit ints, best counted from 0.
+    - ``engine``: for tests only: every engine returns the same.
+    - ``cancel``: polled once per row.
+    - ``work_done``: receives the number of diagonals and of 64-bit words that were computed.
     """
     cdef Edits found
     cdef Work work
@@ -748,11 +727,8 @@ def nested_edits(tuple origin not None, tuple revision not None, *,
                  str engine="auto", CancelFlag cancel=None):
     """Return the token edits of the nested alignment, flat: o_lo, o_hi, a_lo, a_hi.
 
-    Parameters
-    ----------
-    origin, revision
-        Each three int arrays: the id of every line (-1: blank), the first token of every line and
-        one past the last token, the tokens.
+    - ``origin``, ``revision``: each three int arrays: the id of every line (-1: blank), the first
+      token of every line and one past the last token, the tokens.
     """
     cdef const int32_t[::1] o_ids = origin[0], o_first = origin[1], o = origin[2]
     cdef const int32_t[::1] a_ids = revision[0], a_first = revision[1], a = revision[2]

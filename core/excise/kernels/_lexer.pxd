@@ -24,9 +24,6 @@ cdef struct Names:
 cdef int64_t number_of(
     Names* names, const unsigned char* data, int32_t size, uint64_t k0, uint64_t k1
 ) noexcept nogil
-cdef int64_t known(
-    const Names* names, const unsigned char* data, int32_t size, uint64_t k0, uint64_t k1
-) noexcept nogil
 cdef void release(Names* names) noexcept nogil
 
 cdef class Lexer:
@@ -61,6 +58,5 @@ cdef class Lexer:
     cdef const unsigned char* kept(self, const unsigned char* data, int32_t size) noexcept
     cdef int split(self, const unsigned char* data, int32_t size) noexcept
     cdef int name(self) except -1
-    cdef void* room_for(self, int32_t* names, int64_t wanted, int64_t* room) except? NULL
     cdef list texts(self, int64_t start, int64_t stop)
     cdef int write(self, int32_t[::1] ids, int32_t[::1] first, int32_t[::1] tokens) except -1

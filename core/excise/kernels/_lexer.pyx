@@ -14,7 +14,7 @@ from array import array
 from excise.errors import OptionError
 
 from excise.kernels._bytes cimport is_white, is_word, lines_in
-from excise.kernels._tables cimport NO_MEMORY, enlarged
+from excise.kernels._tables cimport NO_MEMORY, make_room
 
 cdef extern from *:
     """
@@ -112,37 +112,22 @@ cdef int64_t number_of(
     """
     cdef uint32_t hashed = <uint32_t>excise_hash(data, size, k0, k1)
     cdef uint64_t slot
-    cdef void* moved
     if names.slots is NULL or 2 * <uint64_t>names.n > names.mask:
         if grow(names) != 0:
             return NO_MEMORY
     slot = slot_of(names, hashed, data, size)
     if names.slots[slot].number:
         return <int64_t>names.slots[slot].number - 1
-    moved = enlarged(names.data, names.n + 1, &names.room, sizeof(void*))
-    if moved is NULL:
+    if (make_room(<void**>&names.data, names.n + 1, &names.room, sizeof(void*)) != 0
+            or make_room(<void**>&names.sizes, names.n + 1, &names.sizes_room,
+                         sizeof(int32_t)) != 0):
         return NO_MEMORY
-    names.data = <const unsigned char**>moved
-    moved = enlarged(names.sizes, names.n + 1, &names.sizes_room, sizeof(int32_t))
-    if moved is NULL:
-        return NO_MEMORY
-    names.sizes = <int32_t*>moved
     names.data[names.n] = data
     names.sizes[names.n] = size
     names.slots[slot].hash = hashed
     names.slots[slot].number = <uint32_t>names.n + 1
     names.n += 1
     return names.n - 1
-
-
-cdef int64_t known(
-    const Names* names, const unsigned char* data, int32_t size, uint64_t k0, uint64_t k1
-) noexcept nogil:
-    """Return the number of a byte string that has one, or -1."""
-    cdef uint32_t hashed = <uint32_t>excise_hash(data, size, k0, k1)
-    if names.slots is NULL:
-        return -1
-    return <int64_t>names.slots[slot_of(names, hashed, data, size)].number - 1
 
 
 cdef void release(Names* names) noexcept nogil:
@@ -157,13 +142,10 @@ cdef void release(Names* names) noexcept nogil:
 cdef class Lexer:
     """Reads the texts of one origin; equal lines and equal tokens have equal ints in all of them.
 
-    Parameters
-    ----------
-    vocabulary
-        An `excise.tokens.Vocabulary`, which has the names of tokens, and reserves some for lines.
-    alone
-        Whether nothing else is named by the vocabulary: then tokens have reserved names, too, and
-        no objects. `share` ends that.
+    - ``vocabulary``: an `excise.tokens.Vocabulary`, which has the names of tokens, and reserves
+      some for lines.
+    - ``alone``: whether nothing else is named by the vocabulary: then tokens have reserved names,
+      too, and no objects. `share` ends that.
     """
     def __init__(self, vocabulary, *, bint alone=False):
         self.vocabulary = vocabulary
@@ -188,11 +170,8 @@ cdef class Lexer:
     def read(self, str text not None):
         """Return the tokens of a normalised text, the first of every line, and the lines' ints.
 
-        Returns
-        -------
-        tuple of array of int
-            The tokens; for each line its first token, and the number of tokens at the end; for
-            each line what names its key (equal keys, equal ints), -1: blank.
+        Returns: the tokens; for each line its first token, and the number of tokens at the end; for
+        each line what names its key (equal keys, equal ints), -1: blank.
         """
         cdef Py_ssize_t size = 0
         cdef const unsigned char* data
@@ -287,11 +266,9 @@ cdef class Lexer:
         cdef const unsigned char* end = data + size
         cdef const unsigned char* start
         cdef int64_t number
-        cdef void* moved = enlarged(
-            self.starts, self.lines.n + 1, &self.starts_room, sizeof(int64_t))
-        if moved is NULL:
+        if make_room(<void**>&self.starts, self.lines.n + 1, &self.starts_room,
+                     sizeof(int64_t)) != 0:
             return NO_MEMORY
-        self.starts = <int64_t*>moved
         self.starts[self.lines.n - 1] = self.n_held
         while data < end:
             start = data
@@ -302,10 +279,9 @@ cdef class Lexer:
                 while data < end and is_word(data[0]):
                     data += 1
             number = number_of(&self.tokens, start, <int32_t>(data - start), self.k0, self.k1)
-            moved = enlarged(self.held, self.n_held + 1, &self.held_room, sizeof(int32_t))
-            if number < 0 or moved is NULL:
+            if number < 0 or make_room(<void**>&self.held, self.n_held + 1, &self.held_room,
+                                       sizeof(int32_t)) != 0:
                 return NO_MEMORY
-            self.held = <int32_t*>moved
             self.held[self.n_held] = <int32_t>number
             self.n_held += 1
         self.starts[self.lines.n] = self.n_held
@@ -322,8 +298,10 @@ cdef class Lexer:
             start = self.vocabulary.reserve(tokens - token)
         else:
             names = self.vocabulary.intern(self.texts(token, tokens))
-        self.line_names = <int32_t*>self.room_for(self.line_names, lines, &self.line_room)
-        self.token_names = <int32_t*>self.room_for(self.token_names, tokens, &self.token_room)
+        if (make_room(<void**>&self.line_names, lines, &self.line_room, sizeof(int32_t)) != 0
+                or make_room(<void**>&self.token_names, tokens, &self.token_room,
+                             sizeof(int32_t)) != 0):
+            raise MemoryError("excise: out of memory while reading a text")
         if line != self.named_lines or alone != self.alone:
             return 0
         # From here on no Python code runs.
@@ -335,12 +313,6 @@ cdef class Lexer:
             self.held[at] = self.token_names[self.held[at]]
         self.named_lines, self.named_tokens, self.named_held = lines, tokens, held
         return 0
-
-    cdef void* room_for(self, int32_t* names, int64_t wanted, int64_t* room) except? NULL:
-        cdef void* moved = enlarged(names, wanted, room, sizeof(int32_t))
-        if moved is NULL and wanted:
-            raise MemoryError("excise: out of memory while reading a text")
-        return moved
 
     cdef list texts(self, int64_t start, int64_t stop):
         """Return the tokens from one number to another."""
@@ -380,10 +352,7 @@ cdef class Lexer:
 def token_lines(const int32_t[::1] first not None):
     """Return the line of every token; lines with tokens are numbered without gaps.
 
-    Parameters
-    ----------
-    first
-        For each line its first token, and the number of tokens at the end.
+    - ``first``: for each line its first token, and the number of tokens at the end.
     """
     cdef Py_ssize_t line, at
     cdef int32_t number = 0

@@ -1,4 +1,3 @@
-# cython: language_level=3
 """What two patches have in common: n-grams at one place, and n-grams anywhere."""
 from libc.stdint cimport int64_t, uint32_t
 

@@ -1,5 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
-# cython: initializedcheck=False, freethreading_compatible=True
 """Counting by place: one walk along the features of two patches, whose order is that of n-grams.
 
 Features of one n-gram (under several file names) stand together, so that names can be left out.
@@ -9,10 +7,9 @@ view of which blocks have a feature, and are held against each other.
 from libc.stdint cimport int32_t, int64_t, uint32_t
 from libc.string cimport memcmp, memset
 
-from excise.kernels._multisets cimport MANY, Multisets, count_of
+from excise.kernels._tables cimport MANY, Multisets, count_of
 from excise.kernels._patches cimport INSIDE, OPERATIONS, SEVERAL, Index, Part, where_of
 from excise.kernels._sites cimport MIXED, TOGETHER, Joined, free_joined, join
-from excise.kernels._tables cimport NO_MEMORY
 
 
 cdef struct Tally:
@@ -191,14 +188,11 @@ cdef void placed(Index index, int64_t i, int64_t j, const uint32_t* own, const u
     of searching, and only where a `run` ends. Of near copies nearly all features are in the same
     blocks, which `alike` sees.
 
-    Parameters
-    ----------
-    own
-        Of each feature the place in the list of patch i, counted from 1; 0: it is not there.
-        Where n-grams match under every name, only the first of each n-gram has one, with
-        `SEVERAL` if more follow.
-    bare
-        Of each feature the one that stands for its n-gram under all names; NULL: names count.
+    - ``own``: of each feature the place in the list of patch i, counted from 1; 0: it is not there.
+      Where n-grams match under every name, only the first of each n-gram has one, with `SEVERAL` if
+      more follow.
+    - ``bare``: of each feature the one that stands for its n-gram under all names; NULL: names
+      count.
     """
     cdef const Multisets* sets = &index.edits
     cdef int64_t n = index.sites.first[i + 1] - index.sites.first[i]
@@ -268,18 +262,15 @@ cdef void placed(Index index, int64_t i, int64_t j, const uint32_t* own, const u
 cdef int joined_by(Index index, int64_t i, int64_t j, bint keyed, Joined* joined) except -1:
     index.check(i)
     index.check(j)
-    if join(&index.sites, i, j, keyed and index.keyed, joined, NULL) == NO_MEMORY:
+    if join(&index.sites, i, j, keyed and index.keyed, joined) != 0:
         raise MemoryError("excise: out of memory while comparing patches")
     return 0
 
 
 def pair(Index index not None, int64_t i, int64_t j, bint keyed):
-    """Return keep, add, delete of a pair, each as `excise.edits.Count`.
+    """Return keep, add, delete of a pair, each as `excise.regions.Count`.
 
-    Parameters
-    ----------
-    keyed
-        Whether n-grams match in files of one name only.
+    - ``keyed``: whether n-grams match in files of one name only.
     """
     cdef Joined joined
     cdef Tally found

@@ -1,4 +1,3 @@
-# cython: language_level=3
 """Counts of a pair's n-grams: 48 ints, keep / add / delete x order x (here, a, b, anywhere)."""
 from libc.stdint cimport int32_t, int64_t, uint32_t
 

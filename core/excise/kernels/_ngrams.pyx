@@ -1,5 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
-# cython: initializedcheck=False, freethreading_compatible=True
 """N-grams of divergent regions, counted exactly in a trie of hashed edges, without the GIL.
 
 An n-gram is named by its node, an edge by (parent, token): any vocabulary is counted exactly, and

@@ -1,9 +1,7 @@
-# cython: language_level=3
 from libc.stdint cimport int32_t, int64_t, uint16_t, uint32_t, uint64_t
 
-from excise.kernels._multisets cimport Item, Multisets
 from excise.kernels._sites cimport Sites
-from excise.kernels._tables cimport Large, Table, large_at
+from excise.kernels._tables cimport Item, Large, Multisets, Table, large_at
 
 cdef enum:
     OPERATIONS = 3        # keep, add, delete

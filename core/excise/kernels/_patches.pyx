@@ -1,5 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
-# cython: initializedcheck=False, freethreading_compatible=True
 """Many patches at once: the n-grams of their change blocks as sorted counts.
 
 Every n-gram is a node of a trie (parent, token), every feature a node with an operation and a file
@@ -14,12 +12,12 @@ from libc.string cimport memset
 from array import array
 from hashlib import blake2b
 
-from excise.kernels._multisets cimport append, free_multisets, merged, ordered
 from excise.kernels._sites cimport (
     MOST_LINES, NO_HEADING, NO_NAME, SITE_INTS, end_patch, free_sites, put_site,
 )
 from excise.kernels._tables cimport (
-    NO_MEMORY, TOGETHER, empty, free_large, keep_large, make_room, number_all, prefetch, release,
+    NO_MEMORY, TOGETHER, append, empty, free_large, free_multisets, keep_large, make_room, merged,
+    number_all, ordered, prefetch, release,
 )
 
 
@@ -127,16 +125,10 @@ cdef bytes named(object tokens, object blocks, object around, object context):
 cdef class Index:
     """Patches as multisets of features, numbered in the order of `add`.
 
-    Parameters
-    ----------
-    keyed
-        Whether a feature carries its file's name (``key:name``).
+    - ``keyed``: whether a feature carries its file's name (``key:name``).
 
-    Attributes
-    ----------
-    first
-        For each patch the first one that was added with equal ints: it scores 1 with it, and the
-        same with any other one.
+    - ``first``: for each patch the first one that was added with equal ints: it scores 1 with it,
+      and the same with any other one.
     """
 
     def __cinit__(self, bint keyed=True):
@@ -327,19 +319,15 @@ cdef class Index:
             const int32_t[::1] around not None, const int32_t[::1] context not None):
         """Add a patch.
 
-        Parameters
-        ----------
-        tokens
-            Of all its blocks, and the words of their hunks.
-        blocks
-            Ten ints each: the file's name as an int; from, to (exclusive) in O and in A; the
-            heading of its hunk (-1: none); how many of the pairs in `around` are its own; the name
-            of its function as a token (-1: unknown); from, to of the words in the heading and on
-            the old lines of its hunk.
-        around
-            The context lines of the blocks in their order: a line as an int, and its words.
-        context
-            Its context lines as ints counted from 0, repeated as often as they stand there.
+        - ``tokens``: of all its blocks, and the words of their hunks.
+        - ``blocks``: ten ints each: the file's name as an int; from, to (exclusive) in O and in A;
+          the heading of its hunk (-1: none); how many of the pairs in `around` are its own; the
+          name of its function as a token (-1: unknown); from, to of the words in the heading and on
+          the old lines of its hunk.
+        - ``around``: the context lines of the blocks in their order: a line as an int, and its
+          words.
+        - ``context``: its context lines as ints counted from 0, repeated as often as they stand
+          there.
         """
         cdef int64_t at, lines = 0
         cdef int status

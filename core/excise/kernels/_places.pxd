@@ -1,4 +1,3 @@
-# cython: language_level=3
 """Which regions of a pair stand at one place of the origin."""
 from libc.stdint cimport int32_t
 

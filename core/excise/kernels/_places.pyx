@@ -1,5 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
-# cython: initializedcheck=False, freethreading_compatible=True
 """Where an edit stands: runs that slide along equal lines, regions that share a place.
 
 The definition (section 4a) compares what two revisions add and delete at one place of their origin.
@@ -106,14 +104,10 @@ def slide(edits not None, const int32_t[::1] o not None, const int32_t[::1] o_fi
           const int32_t[::1] a not None, const int32_t[::1] a_first):
     """Return the edits after their line slides: the same object where nothing slides.
 
-    Parameters
-    ----------
-    edits
-        Flat array of o_lo, o_hi, a_lo, a_hi.
-    o, a
-        Units of origin and revision.
-    o_first, a_first
-        The first unit of every line and the number of units; None: each unit is a line.
+    - ``edits``: flat array of o_lo, o_hi, a_lo, a_hi.
+    - ``o``, ``a``: units of origin and revision.
+    - ``o_first``, ``a_first``: the first unit of every line and the number of units; None: each
+      unit is a line.
     """
     cdef Text origin = text_of(o, o_first), revision = text_of(a, a_first)
     cdef Py_ssize_t i

@@ -1,4 +1,3 @@
-# cython: language_level=3, freethreading_compatible=True
 """A grammar whose scanner cannot write past the parser's buffer.
 
 After each of its tokens the hand-written scanner of a grammar writes down its state: indentation,
@@ -101,20 +100,11 @@ cdef const char* _NAME = "tree_sitter.Language"
 cdef class Guarded:
     """The copy of a language, which stays for ever: trees refer to it as long as they live.
 
-    Parameters
-    ----------
-    language
-        What a grammar's module hands out: a capsule, or the address as an int.
+    - ``language``: what a grammar's module hands out: a capsule, or the address as an int.
 
-    Attributes
-    ----------
-    capsule
-        The copy, for `tree_sitter.Language`.
+    - ``capsule``: the copy, for `tree_sitter.Language`.
 
-    Raises
-    ------
-    ValueError
-        If it has another layout than the known ones.
+    Raises ValueError if it has another layout than the known ones.
     """
 
     cdef excise_scanner _scanner
@@ -143,10 +133,7 @@ cdef class Guarded:
 cdef class Watch:
     """One parse with a guarded language: a context of the thread that parses.
 
-    Attributes
-    ----------
-    outgrown
-        Whether the state of the scanner was too large; then the tree is worth nothing.
+    - ``outgrown``: whether the state of the scanner was too large; then the tree is worth nothing.
     """
 
     cdef excise_watch _watch

@@ -1,5 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
-# cython: initializedcheck=False, freethreading_compatible=True
 """All pairs of patches that score at least so much, without looking at all pairs.
 
 An inverted index of the rare features, and a bound for what the frequent ones may add (proof in
@@ -15,15 +13,13 @@ from libc.string cimport memset
 
 from array import array
 
-from excise.errors import Cancelled
-
 from excise.kernels._formula cimport ANYWHERE, HERE, WHOLE
 from excise.kernels._matches cimport placed
-from excise.kernels._multisets cimport Item, Multisets, count_of, merged, ordered
 from excise.kernels._patches cimport OPERATIONS, SEVERAL, Index
 from excise.kernels._sites cimport Joined, free_joined, join
-from excise.kernels._tables cimport NO_MEMORY, make_room
-from excise.kernels._walk cimport CancelFlag, Stop, stopped
+from excise.kernels._tables cimport (
+    NO_MEMORY, Item, Multisets, count_of, make_room, merged, ordered,
+)
 
 cdef enum:
     RESCUE_NUMERATOR = 9      # context F1 from which a renamed file is believed: 9 / 10
@@ -274,17 +270,12 @@ cdef int keep(Found* found, int64_t i, int64_t j, double value) noexcept nogil:
 cdef class Search:
     """The patches of an index as they are now, compared at `least` or above.
 
-    Parameters
-    ----------
-    index
-        Patches that are added later are not seen.
-    least
-        Pairs that score less are not found; at most 1, and 0 or less finds all that share anything.
-    idf
-        Weigh an n-gram by ln((1 + N) / (1 + df)) + 1, where df of the N patches have it, under
-        whatever name (rounded to 1 / 65536).
-    distinct
-        Leave patches out of `pairs` that equal an earlier one (`Index.first`).
+    - ``index``: patches that are added later are not seen.
+    - ``least``: pairs that score less are not found; at most 1, and 0 or less finds all that share
+      anything.
+    - ``idf``: weigh an n-gram by ln((1 + N) / (1 + df)) + 1, where df of the N patches have it,
+      under whatever name (rounded to 1 / 65536).
+    - ``distinct``: leave patches out of `pairs` that equal an earlier one (`Index.first`).
     """
 
     cdef Index index
@@ -444,14 +435,13 @@ cdef class Search:
         cdef int64_t total = self.edits.total[i] + self.edits.total[j]
         return 2.0 * (HERE * here + ANYWHERE * shared) / (WHOLE * <double>total) if total else 1.0
 
-    cdef int score(self, int64_t i, int64_t j, bint renamed, Row* row, double* value,
-                   const Stop* halt) noexcept nogil:
+    cdef int score(self, int64_t i, int64_t j, bint renamed, Row* row, double* value
+                   ) noexcept nogil:
         """Write the score of a pair; the first patch stays spread out for the next one."""
         cdef int64_t here = 0, shared = 0
         cdef bint keyed = self.index.keyed and not renamed
-        cdef int status = join(&self.index.sites, i, j, keyed, &row.joined, halt)
-        if status != 0:
-            return status
+        if join(&self.index.sites, i, j, keyed, &row.joined) != 0:
+            return NO_MEMORY
         if row.spread != i or row.renamed != (not keyed):
             self.spread(i, row, not keyed)
         placed(self.index, i, j, row.own, NULL if keyed else self.bare, &row.joined,
@@ -466,8 +456,7 @@ cdef class Search:
         return 2 * merged(self.lines.sets, i, j) * RESCUE_DENOMINATOR >= RESCUE_NUMERATOR * (a + b)
 
     cdef int search(self, int64_t rank, int64_t last, Row* row, Postings* edits, Postings* lines,
-                    Found* found, int64_t* work, const Stop* halt
-                    ) noexcept nogil:
+                    Found* found, int64_t* work) noexcept nogil:
         """Compare a patch with every one of a later rank, up to the last, of the postings."""
         cdef int64_t n = 0, m = 0, at, shared, k = 0
         cdef int64_t i = self.order[rank], j
@@ -500,7 +489,7 @@ cdef class Search:
             elif hopeless(&self.edits, i, j, shared + unseen(&self.edits, i, j)):
                 continue
             work[1] += 1
-            status = self.score(i, j, shared == RENAMED, row, &value, halt)
+            status = self.score(i, j, shared == RENAMED, row, &value)
             if status == 0 and value > 0 and value >= self.edits.least:
                 status = keep(found, min(i, j), max(i, j), value)
         return status
@@ -510,18 +499,15 @@ cdef class Search:
         cdef int64_t i = self.order[rank]
         return hopeless(&self.edits, i, self.order[other], self.edits.total[i])
 
-    def pairs(self, int64_t start, int64_t stop, CancelFlag cancel=None):
+    def pairs(self, int64_t start, int64_t stop):
         """Return the pairs i < j that score `least` or more, and above 0: one piece of them.
 
         Patches are ranked by how much they hold. The later one of each pair has a rank from
         `start` to `stop` (exclusive), so that pieces that follow each other have all pairs.
         Runs without the GIL, and in several threads at once.
 
-        Returns
-        -------
-        tuple
-            i, j and value of each pair, as arrays; and how much was done: postings read, pairs
-            counted.
+        Returns: i, j and value of each pair, as arrays; and how much was done: postings read, pairs
+        counted.
         """
         cdef Row row
         cdef Found found
@@ -529,7 +515,6 @@ cdef class Search:
         cdef int64_t work[2]
         cdef int64_t rank = 0, last = start
         cdef int status
-        cdef const Stop* halt = NULL if cancel is None else &cancel.stop
         if not 0 <= start <= stop <= self.edits.n:
             raise IndexError(f"no patches {start} to {stop} of {self.edits.n}")
         memset(&row, 0, sizeof(Row))
@@ -549,8 +534,7 @@ cdef class Search:
                     last += 1
                 if (last > rank and not self.too_large(rank, max(start, rank + 1))
                         and (self.is_again is NULL or not self.is_again[self.order[rank]])):
-                    status = 1 if stopped(halt, 0) else self.search(
-                        rank, last, &row, &edits, &lines, &found, work, halt)
+                    status = self.search(rank, last, &row, &edits, &lines, &found, work)
                 rank += 1
             free_row(&row)
             free_postings(&edits)
@@ -573,12 +557,8 @@ cdef class Search:
 
         Pieces hold equally many features, not patches: a large patch has more to compare.
 
-        Parameters
-        ----------
-        most
-            So many pieces at most, ..
-        least
-            .. and so many patches a piece on average at least.
+        - ``most``: so many pieces at most, ..
+        - ``least``: .. and so many patches a piece on average at least.
         """
         cdef const Multisets* sets = self.edits.sets
         cdef int64_t n = max(1, min(most, self.edits.n // max(least, 1))), rank, i
@@ -594,18 +574,14 @@ cdef class Search:
         return found
 
     def dense(self, const int32_t[::1] members not None, double[:, ::1] values not None,
-              CancelFlag cancel=None, *, bint missing=False):
+              *, bint missing=False):
         """Write the scores of every pair of the members, whatever they are; not in two threads.
 
-        Parameters
-        ----------
-        missing
-            Write only where a value is below `least`; all others are there already.
+        - ``missing``: write only where a value is below `least`; all others are there already.
         """
         cdef int64_t k = members.shape[0], i, j, at
         cdef int status = 0
         cdef double value = 0
-        cdef const Stop* halt = NULL if cancel is None else &cancel.stop
         if values.shape[0] != k or values.shape[1] != k:
             raise ValueError("values must be one row and column a member")
         for i in range(k):
@@ -619,61 +595,22 @@ cdef class Search:
                 free_row(&self.row)
                 status = self.make_row(&self.row, 0)
             for i in range(k):
-                if status == 0 and stopped(halt, 0):
-                    status = 1
-                if status != 0:
-                    break
                 values[i, i] = 1
                 for at in range(i + 1, k):
                     j = members[at]
                     if status != 0 or missing and values[i, at] >= self.edits.least:
                         continue
-                    status = self.score(members[i], j, self.renamed(members[i], j), &self.row,
-                                        &value, halt)
+                    status = self.score(
+                        members[i], j, self.renamed(members[i], j), &self.row, &value)
                     values[i, at] = values[at, i] = value
             self.wipe(&self.row)
         self.busy = False
         finish(status)
 
-    def bound(self, int64_t i, int64_t j, bint context=False):
-        """Return what a pair was believed to score at most, by edits or by context lines."""
-        cdef Relation* relation = &self.lines if context else &self.edits
-        cdef int64_t total, most
-        if not (0 <= i < relation.n and 0 <= j < relation.n):
-            raise IndexError(f"no patches {i}, {j} of {relation.n}")
-        most = seen(relation, NULL if context else self.index.base, i, j) + unseen(relation, i, j)
-        total = relation.total[i] + relation.total[j]
-        return 2.0 * min(most, min(relation.total[i], relation.total[j])) / total if total else 1.0
-
-
-cdef int64_t seen(
-    const Relation* relation, const uint32_t* base, int64_t i, int64_t j
-) noexcept nogil:
-    """Return what `gather` adds up for a pair; sets are ordered by base, if any, and id."""
-    cdef const Multisets* sets = relation.sets
-    cdef int64_t p = sets.first[i], q = sets.first[j], found = 0, weight = 1
-    cdef uint32_t f, g
-    while p < sets.first[i + 1] and q < sets.first[j + 1]:
-        f, g = sets.ids[p], sets.ids[q]
-        if f == g:
-            if relation.levels[f] <= min(relation.cut[i], relation.cut[j]):
-                if relation.weights is not NULL:
-                    weight = relation.weights[f]
-                found += weight * min(count_of(sets, p), count_of(sets, q))
-            p += 1
-            q += 1
-        elif (f < g) if base is NULL or base[f] == base[g] else (base[f] < base[g]):
-            p += 1
-        else:
-            q += 1
-    return found
-
 
 cdef int finish(int status) except -1:
-    if status == NO_MEMORY:
+    if status != 0:
         raise MemoryError("excise: out of memory while comparing patches")
-    if status:
-        raise Cancelled("cancelled while comparing patches")
     return 0
 
 

@@ -1,8 +1,5 @@
-# cython: language_level=3
 """Where the change blocks of patches stand, and which blocks of two patches share a place."""
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
-
-from excise.kernels._walk cimport Stop
 
 cdef enum:
     # A block as ints: name, O from, to, A from, to, heading, context lines, its function, and from,
@@ -58,6 +55,7 @@ cdef int put_site(
 ) noexcept nogil
 cdef int end_patch(Sites* all) noexcept nogil
 cdef void free_sites(Sites* all) noexcept nogil
-cdef int join(const Sites* all, int64_t i, int64_t j, bint keyed, Joined* joined, const Stop* halt
-              ) noexcept nogil
+cdef int join(
+    const Sites* all, int64_t i, int64_t j, bint keyed, Joined* joined
+) noexcept nogil
 cdef void free_joined(Joined* joined) noexcept nogil

@@ -1,12 +1,9 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
-# cython: initializedcheck=False, freethreading_compatible=True
 """Blocks stand at one place by the heading of their hunk and the lines around them (section 8)."""
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 from libc.stdlib cimport bsearch, calloc, free, malloc, qsort
 from libc.string cimport memcmp, memcpy, memset
 
 from excise.kernels._tables cimport NO_MEMORY, make_room
-from excise.kernels._walk cimport CANCELLED, Stop, stopped
 
 
 cdef enum:
@@ -215,14 +212,14 @@ cdef void find_kinds(
 
 cdef int join_kinds(
     const Sites* all, const Site* a, int64_t p, int64_t p_stop, const Site* b, int64_t q,
-    int64_t q_stop, int64_t n, int32_t* parent, const Stop* halt
+    int64_t q_stop, int64_t n, int32_t* parent
 ) noexcept nogil:
     """Join the blocks of many by comparing one of each kind, and then the others of its kind.
 
     Where lines repeat there are few kinds, and every block beside every other one would be
     quadratic.
     """
-    cdef int64_t of_a = p_stop - p, of_b = q_stop - q, x, y, step = 0
+    cdef int64_t of_a = p_stop - p, of_b = q_stop - q, x, y
     cdef int32_t own, other
     cdef Kind* kinds = <Kind*>malloc((of_a + of_b) * sizeof(Kind))
     cdef Kind* others = kinds + of_a
@@ -232,10 +229,6 @@ cdef int join_kinds(
     find_kinds(all, b, q, q_stop, others)
     x = 0
     while x < of_a:
-        step += 1
-        if stopped(halt, step):
-            free(kinds)
-            return CANCELLED
         y = 0
         while y < of_b:
             if a[kinds[x].at].mask & b[others[y].at].mask:
@@ -264,8 +257,9 @@ cdef void join_alike(const Kind* kinds, int64_t n, int64_t shift, int32_t* paren
         first += kinds[first].n
 
 
-cdef int join(const Sites* all, int64_t i, int64_t j, bint keyed, Joined* joined, const Stop* halt
-              ) noexcept nogil:
+cdef int join(
+    const Sites* all, int64_t i, int64_t j, bint keyed, Joined* joined
+) noexcept nogil:
     """Find the places of a pair: blocks of both that are related, directly or through others.
 
     Without `keyed` all files have one name.
@@ -275,7 +269,6 @@ cdef int join(const Sites* all, int64_t i, int64_t j, bint keyed, Joined* joined
     cdef int64_t n = all.first[i + 1] - all.first[i], m = all.first[j + 1] - all.first[j]
     cdef int64_t p = 0, q = 0, p_stop, q_stop, x, y
     cdef int32_t own, other
-    cdef int status
     cdef int32_t* parent
     cdef bint apart = False, together = False
     if reserve(joined, n + m) != 0:
@@ -293,13 +286,10 @@ cdef int join(const Sites* all, int64_t i, int64_t j, bint keyed, Joined* joined
                 q = q_stop
             continue
         if (p_stop - p) * (q_stop - q) > MANY:
-            status = join_kinds(all, a, p, p_stop, b, q, q_stop, n, parent, halt)
-            if status != 0:
-                return status
+            if join_kinds(all, a, p, p_stop, b, q, q_stop, n, parent) != 0:
+                return NO_MEMORY
         else:
             for x in range(p, p_stop):
-                if stopped(halt, x):
-                    return CANCELLED
                 for y in range(q, q_stop):
                     if not a[x].mask & b[y].mask:
                         continue

@@ -8,6 +8,9 @@ Ints = array[int]
 def walk(
     root: Node, data: bytes, roles: tuple[bytes, bytes], within: Sequence[int] | None
 ) -> tuple[array[int], list[tuple[int, int]]]: ...
+def write(
+    data: bytes, starts: Ints, spans: Ints
+) -> tuple[list[str], list[int], list[int], list[int], list[int]]: ...
 def assemble(
     origin: tuple[Ints, Ints, Ints, Ints],
     edits: Ints,

@@ -1,10 +1,11 @@
 """A parsed text: the walk of its tree from nodes to spans of bytes, and its tokens as ints.
 
-What nodes are, `excise.nodes` says, by their types; the runtime that made them is the binding's,
-so that each look at a node is an attribute of an object. How spans become tokens is
-`excise.spans.write`, which has the positions too; here it is for ints, and tests hold that both
-agree. Works on UTF-8: white space is ASCII, and a place inside a character counts as its start.
-Over 300 lines, as the walk and the writer share the kinds of spans.
+What nodes are, `excise.syntax` says, by their types; the runtime that made them is the binding's,
+so that each look at a node is an attribute of an object. How spans become tokens (a leaf, an atom
+and a run between leaves are all split at line ends, and stripped unless they are verbatim) is the
+same for the tokens with their places, and for those that are ints. Works on UTF-8: white space is
+ASCII, and a place inside a character counts as its start: two ranges that meet inside a character,
+as broken text can make them, still meet.
 """
 from libc.stdint cimport int32_t, int64_t
 from libc.stdlib cimport free
@@ -15,14 +16,14 @@ from bisect import bisect_left
 from operator import itemgetter
 
 from excise.kernels._bytes cimport is_white
-from excise.kernels._tables cimport enlarged
+from excise.kernels._tables cimport make_room
 
 cdef extern from "Python.h":
     object PyUnicode_DecodeUTF8(const char* text, Py_ssize_t size, const char* errors)
     object PyBytes_FromStringAndSize(const char* text, Py_ssize_t size)
 
 cdef enum:
-    # What a span is (`excise.spans`), and what a node does to a walk (`excise.nodes`).
+    # What a span is, and what a node does to a walk (both as in `excise.syntax`).
     PLAIN = 0
     VERBATIM = 1
     BLOCK_START = 2
@@ -43,10 +44,8 @@ cdef struct Found:
 
 
 cdef int push(Found* found, Py_ssize_t start, Py_ssize_t end, int kind) except -1:
-    cdef void* moved = enlarged(found.data, found.n + 3, &found.room, sizeof(int32_t))
-    if moved is NULL:
+    if make_room(<void**>&found.data, found.n + 3, &found.room, sizeof(int32_t)) != 0:
         raise MemoryError("excise: out of memory while walking a tree")
-    found.data = <int32_t*>moved
     found.data[found.n] = <int32_t>start
     found.data[found.n + 1] = <int32_t>end
     found.data[found.n + 2] = kind
@@ -211,23 +210,14 @@ def walk(root, bytes data not None, tuple roles not None, const int32_t[::1] wit
 
     Iterative: a tree may be deeper than Python's recursion limit.
 
-    Parameters
-    ----------
-    root
-        A ``tree_sitter.Node``.
-    data
-        The text, encoded.
-    roles
-        What a node does to the walk, as one byte for each type, if leaves around it are plain, and
-        if they are verbatim.
-    within
-        Ranges of bytes, flat and ascending, or None for all: only what overlaps one of them is
-        descended into, and spans may then reach beyond.
+    - ``root``: a ``tree_sitter.Node``.
+    - ``data``: the text, encoded.
+    - ``roles``: what a node does to the walk, as one byte for each type, if leaves around it are
+      plain, and if they are verbatim.
+    - ``within``: ranges of bytes, flat and ascending, or None for all: only what overlaps one of
+      them is descended into, and spans may then reach beyond.
 
-    Returns
-    -------
-    tuple
-        Spans, flat; and as ranges the nodes of strings with text that no leaf covers.
+    Returns: spans, flat; and as ranges the nodes of strings with text that no leaf covers.
     """
     cdef Walk work = Walk.__new__(Walk)
     cdef bytes plain = roles[0], verbatim = roles[1]
@@ -263,10 +253,14 @@ _MARKS = ("\nDEDENT", "\nINDENT")
 
 
 cdef struct Token:
-    int32_t start         # bytes of the text, or INDENT or DEDENT
-    int32_t stop
+    int32_t start         # bytes of the text, or INDENT or DEDENT,
+    int32_t stop          # .. whose place is this one
     int32_t line
     bint is_comment
+
+
+cdef inline int32_t first_byte(Token token) noexcept:
+    return token.start if token.start >= 0 else token.stop
 
 
 cdef class Writer:
@@ -294,6 +288,7 @@ cdef class Writer:
         cdef Py_ssize_t near, stop, place, start, end
         cdef bint whole = low == 0 and high == self.size
         cdef int kind
+        cdef Token following
         self.base, self.line, self.at, self.indents = self.n, first, low, []
         near, stop = self.place_of(low), self.place_of(high)
         # Marks need not be neighbours: several, and missing nodes, may be in one place after a
@@ -339,7 +334,9 @@ cdef class Writer:
         self.gap(high)
         for place in reversed(self.indents):  # an INDENT may be followed by another
             if place + 1 < self.n:
-                self.tokens[place].line = self.tokens[place + 1].line
+                following = self.tokens[place + 1]
+                self.tokens[place].line = following.line
+                self.tokens[place].stop = first_byte(following)
         return 0
 
     cdef Py_ssize_t place_of(self, Py_ssize_t byte) noexcept:
@@ -417,13 +414,11 @@ cdef class Writer:
             self.indents.pop()
             self.n -= 1
             return 0
-        return self.push(DEDENT, 0, self.tokens[self.n - 1].line)
+        return self.push(DEDENT, self.tokens[self.n - 1].stop, self.tokens[self.n - 1].line)
 
     cdef int push(self, int32_t start, int32_t stop, int32_t line) except -1:
-        cdef void* moved = enlarged(self.tokens, self.n + 1, &self.room, sizeof(Token))
-        if moved is NULL:
+        if make_room(<void**>&self.tokens, self.n + 1, &self.room, sizeof(Token)) != 0:
             raise MemoryError("excise: out of memory while writing tokens")
-        self.tokens = <Token*>moved
         self.tokens[self.n].start = start
         self.tokens[self.n].stop = stop
         self.tokens[self.n].line = line
@@ -445,44 +440,63 @@ cdef class Writer:
         return found
 
 
+cdef Writer writer_of(bytes data, const int32_t[::1] starts, const int32_t[::1] spans):
+    cdef Writer writer = Writer.__new__(Writer)
+    writer.data = <const unsigned char*><const char*>data
+    writer.size = len(data)
+    writer.starts = starts
+    writer.n_spans = spans.shape[0] // 3
+    writer.spans = &spans[0] if writer.n_spans else NULL
+    return writer
+
+
+def write(bytes data not None, const int32_t[::1] starts not None,
+          const int32_t[::1] spans not None):
+    """Return the tokens of a text, given as for `assemble`, with their places.
+
+    Returns: what they read, the line of each, the byte at which each starts and the one behind it,
+    and which of them are comments. All text but white space is in exactly one token.
+    """
+    cdef Writer writer = writer_of(data, starts, spans)
+    cdef int64_t at
+    cdef Token token
+    writer.stretch(0, starts.shape[0] - 1)
+    lines, first, behind, comments = [], [], [], []
+    for at in range(writer.n):
+        token = writer.tokens[at]
+        lines.append(token.line)
+        first.append(first_byte(token))
+        behind.append(token.stop)
+        if token.is_comment:
+            comments.append(at)
+    return writer.texts(), lines, first, behind, comments
+
+
 def assemble(tuple origin, const int32_t[::1] edits not None, list stretches not None,
              const int32_t[::1] spans not None, bytes data not None,
              const int32_t[::1] starts not None, keys not None, intern not None):
     """Return the lines of a text: tokens, the first of every line, the lines' ids, comments.
 
-    Parameters
-    ----------
-    origin
-        The same four of the origin; empty ones, but for one 0, where all lines are written.
-    edits
-        Of lines, from the origin to the text, flat.
-    stretches
-        Lines to write, ascending: the first, and one past the last. All others are the origin's.
-    spans
-        From the walk of the text's tree, flat; at least those that the stretches need.
-    data, starts
-        The text, encoded; the byte at which each line starts, and one past the end.
-    keys
-        The key of every line, None for a blank one.
-    intern
-        Names hashables: ``Vocabulary.intern``.
+    - ``origin``: the same four of the origin; empty ones, but for one 0, where all lines are
+      written.
+    - ``edits``: of lines, from the origin to the text, flat.
+    - ``stretches``: lines to write, ascending: the first, and one past the last. All others are the
+      origin's.
+    - ``spans``: from the walk of the text's tree, flat; at least those that the stretches need.
+    - ``data``, ``starts``: the text, encoded; the byte at which each line starts, and one past the
+      end.
+    - ``keys``: the key of every line, None for a blank one.
+    - ``intern``: names hashables: ``Vocabulary.intern``.
 
-    Notes
-    -----
     Definition, section 1; `excise.tokens.Lines` says what the four are.
     """
-    cdef Writer writer = Writer.__new__(Writer)
+    cdef Writer writer = writer_of(data, starts, spans)
     cdef const int32_t[::1] o_tokens, o_first, o_ids, own, own_ids
     cdef Py_ssize_t n_lines = starts.shape[0] - 1, start, stop, line = 0, own_id = 0
     cdef Py_ssize_t low, high, shift, at = 0, n
     cdef int64_t token = 0, bound
     cdef int32_t moved
     cdef int32_t[::1] tokens, first, ids
-    writer.data = <const unsigned char*><const char*>data
-    writer.size = len(data)
-    writer.starts = starts
-    writer.n_spans = spans.shape[0] // 3
-    writer.spans = &spans[0] if writer.n_spans else NULL
     o_tokens, o_first, o_ids, o_comments = origin
     runs, shift, n = [], 0, 0
     for start, stop in [*stretches, (n_lines, n_lines)]:

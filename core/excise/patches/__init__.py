@@ -11,13 +11,13 @@ r"""Patches instead of files: reading, comparing and grouping what maintainers a
 """
 
 from excise.patches.apply import Applied, apply
-from excise.patches.differences import Difference, Differences, Match, Side, differences
-from excise.patches.features import IGNORED, patch_id
-from excise.patches.grouping import DISTANCE, LINKAGE, group
+from excise.patches.differences import BlockSide, Difference, Differences, Match, differences
+from excise.patches.features import IGNORED
+from excise.patches.identity import PatchIds, ids_of, patch_id
 from excise.patches.mail import MAX_MESSAGE, read
 from excise.patches.model import Binary, FilePair, Hunk, Message, Patch, PatchError, Series, Warned
 from excise.patches.parse import parse
-from excise.patches.pool import Comparison, Likeness, Pool, signature
+from excise.patches.pool import DISTANCE, LINKAGE, Comparison, Likeness, Pool, group, signature
 from excise.patches.series import Posting, joined, newest, postings
 
 __all__ = [
@@ -27,6 +27,7 @@ __all__ = [
     "MAX_MESSAGE",
     "Applied",
     "Binary",
+    "BlockSide",
     "Comparison",
     "Difference",
     "Differences",
@@ -37,14 +38,15 @@ __all__ = [
     "Message",
     "Patch",
     "PatchError",
+    "PatchIds",
     "Pool",
     "Posting",
     "Series",
-    "Side",
     "Warned",
     "apply",
     "differences",
     "group",
+    "ids_of",
     "joined",
     "newest",
     "parse",

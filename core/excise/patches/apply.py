@@ -20,19 +20,14 @@ from itertools import accumulate
 
 from excise.patches.model import Budget, FilePair, Hunk, PatchError
 
-__all__ = ["Applied", "Image", "apply"]
-
 
 @dataclass(frozen=True, slots=True)
 class Applied:
     """A file after a patch.
 
-    Attributes
-    ----------
-    text
-        None: the patch deletes the file.
-    offsets
-        For each hunk how many lines further down it applied than it says (negative: further up).
+    - ``text``: None: the patch deletes the file.
+    - ``offsets``: for each hunk how many lines further down it applied than it says (negative:
+      further up).
     """
 
     text: bytes | None
@@ -57,26 +52,14 @@ def apply(pair: FilePair, text: bytes | None) -> Applied:
     Where the patch and the text have different line ends throughout (a patch that was mailed with
     ``\r\n``, a checkout that has them), the result has those of the text.
 
-    Parameters
-    ----------
-    pair : FilePair
-        What the patch does to the file.
-    text : bytes or None
-        The file under its old name; None if the file does not exist yet.
+    - ``pair``: what the patch does to the file.
+    - ``text``: the file under its old name; None if the file does not exist yet.
 
-    Returns
-    -------
-    Applied
-        The file under its new name.
+    Returns: the file under its new name.
 
-    Raises
-    ------
-    PatchError
-        If the patch does not apply, is damaged or binary. The reason names the file, the hunk and
-        the line of the file, `line` is that of the hunk in the patch.
+    Raises PatchError if the patch does not apply, is damaged or binary. The reason names the file,
+    the hunk and the line of the file, `line` is that of the hunk in the patch.
 
-    Examples
-    --------
     >>> from excise.patches import parse
     >>> pair, = parse(b"--- a/x\n+++ b/x\n@@ -2,3 +2,3 @@\n one\n-two\n+2\n three\n").files
     >>> apply(pair, b"0\n0\n0\none\ntwo\nthree\n")

@@ -17,17 +17,6 @@ from excise.patches.model import FilePair, Hunk
 from excise.text import WHITE
 from excise.tokens import Vocabulary
 
-__all__ = [
-    "AROUND",
-    "Block",
-    "blocks_of",
-    "context_of",
-    "function_in",
-    "hunks_between",
-    "images",
-    "text_of",
-]
-
 CONTEXT_LONGER_THAN = 3
 """Characters above which a stripped context line tells something about its file."""
 
@@ -55,7 +44,8 @@ class Block:
 
     ``line`` is the first deleted line of the old file (or the line before which the new ones go),
     from 1. ``around`` are the nearest lines of the hunk's old image that are not blank, stripped:
-    up to three before the block and three behind it. ``function`` is the name of the function that
+    up to three before the block and three behind it. ``beside`` are the nearest one of either side,
+    as they are; "" where the hunk has none. ``function`` is the name of the function that
     it is in: the one in the last line above it in the hunk that could be a heading for git, else
     the one in the heading; "" if that is not known, as behind a line that begins with ``}``.
     """
@@ -66,6 +56,7 @@ class Block:
     old: tuple[str, ...]
     new: tuple[str, ...]
     around: tuple[str, ...]
+    beside: tuple[str, str]
     function: str
 
     @property
@@ -77,10 +68,7 @@ class Block:
 def hunks_between(old: bytes, new: bytes, spans: Iterable[Span]) -> Iterator[Hunk]:
     """Yield the hunks of two texts as git writes them, with three lines of context and a heading.
 
-    Parameters
-    ----------
-    spans
-        The runs of lines that differ, in order: from and to (exclusive) in both texts.
+    - ``spans``: the runs of lines that differ, in order: from and to (exclusive) in both texts.
     """
     texts = old.split(b"\n"), new.split(b"\n")
     n_old, n_new = (len(lines) - (not lines[-1]) for lines in texts)
@@ -182,34 +170,32 @@ def blocks_of(pair: FilePair, vocabulary: Vocabulary, *, raw: bool = False) -> I
             keys = ([lines[at].rstrip(WHITE) for at in places]
                     for lines, places in zip((old, new), aligned, strict=True))  # fmt: skip
             flat = edits(*map(vocabulary.intern, keys))
-        function, above = function_in(text_of([hunk.heading])[0]), 0
+        function, seen = function_in(text_of([hunk.heading])[0]), 0
         for edit in Edits(flat):
             o, a = aligned[0][edit.o_lo : edit.o_hi], aligned[1][edit.a_lo : edit.a_hi]
             start = aligned[0][edit.o_lo] if edit.o_lo < len(aligned[0]) else len(old)
-            for line in old[above:start]:
+            for line in old[seen:start]:
                 if _BEGINS.match(line):
                     function = function_in(line)
-            above = start
-            nearest = _nearest(solid, start, o[-1] + 1 if o else start)
+            seen = start
+            stop = o[-1] + 1 if o else start
+            before, behind = bisect_left(solid, start), bisect_left(solid, stop)
+            above = [old[place] for place in solid[max(before - AROUND, 0) : before]]
+            below = [old[place] for place in solid[behind : behind + AROUND]]
             yield Block(
                 pair,
                 hunk,
                 hunk.old_start + start,
                 tuple([old[place] for place in o]),
                 tuple([new[place] for place in a]),
-                tuple([old[place].strip(WHITE) for place in nearest]),
+                tuple([line.strip(WHITE) for line in (*above, *below)]),
+                (above[-1] if above else "", below[0] if below else ""),
                 function,
             )
 
 
 def _solid(lines: Sequence[str]) -> list[int]:
     return [at for at, line in enumerate(lines) if line.rstrip(WHITE)]
-
-
-def _nearest(solid: list[int], start: int, stop: int) -> list[int]:
-    """Return the lines that are not blank nearest to a run of lines, before it and behind it."""
-    before, behind = bisect_left(solid, start), bisect_left(solid, stop)
-    return [*solid[max(before - AROUND, 0) : before], *solid[behind : behind + AROUND]]
 
 
 def context_of(pair: FilePair) -> list[str]:

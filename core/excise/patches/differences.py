@@ -9,12 +9,9 @@ from fractions import Fraction
 
 from excise.kernels._matches import places
 from excise.kernels._patches import Index
-from excise.patches.features import IGNORED, EditedBlock, compared, edited_blocks, paired
+from excise.patches.features import IGNORED, EditedBlock, Reader, compared, edited_blocks, paired
 from excise.patches.model import FilePair, Patch
-from excise.patches.reader import Reader
 from excise.signature import MAX_ORDER
-
-__all__ = ["Difference", "Differences", "Match", "Side", "differences"]
 
 MOST_WORK = 2_000_000
 """Tokens looked at to match a file's blocks; where it takes more, blocks are taken in order."""
@@ -28,7 +25,7 @@ Places = tuple[Sequence[int], Sequence[int]]
 
 
 @dataclass(frozen=True, slots=True)
-class Side:
+class BlockSide:
     """A change block as one patch has it: lines without their ends, undecodable bytes as latin-1.
 
     ``line`` is the first deleted line of the old file, from 1 (or the line before which the new
@@ -60,18 +57,13 @@ class Match:
 class Difference:
     """A change block in which two patches differ, or that only one of them has.
 
-    Attributes
-    ----------
-    size
-        N-grams of the block, or of both blocks.
-    here
-        How many of them the other patch has at the same place.
-    elsewhere
-        Where it has others of them, the largest first.
+    - ``size``: n-grams of the block, or of both blocks.
+    - ``here``: how many of them the other patch has at the same place.
+    - ``elsewhere``: where it has others of them, the largest first.
     """
 
-    a: Side | None
-    b: Side | None
+    a: BlockSide | None
+    b: BlockSide | None
     size: int
     here: int
     elsewhere: tuple[Match, ...]
@@ -81,16 +73,10 @@ class Difference:
 class Differences:
     """The common and the different parts of two patches.
 
-    Attributes
-    ----------
-    files
-        Paths that were compared with each other, (a, b); None: the other has no such file.
-    same
-        How many change blocks both have at the same place.
-    same_size
-        N-grams of these, of both patches.
-    differing
-        All others, file by file, in their order.
+    - ``files``: paths that were compared with each other, (a, b); None: the other has no such file.
+    - ``same``: how many change blocks both have at the same place.
+    - ``same_size``: n-grams of these, of both patches.
+    - ``differing``: all others, file by file, in their order.
     """
 
     files: tuple[tuple[str | None, str | None], ...]
@@ -116,16 +102,10 @@ def differences(
     only, when their lines are. The rest of a file's blocks is matched in order, so that the sum of
     similarities is largest. Blocks that are alike but at different places stand side by side, too.
 
-    Parameters
-    ----------
-    ignored
-        Globs of base names or paths that are left out.
-    renamed
-        N-grams match whatever the names of their files, and files are paired by their order, too,
-        where paths and names do not agree (`Pool.rescued` says when).
+    - ``ignored``: globs of base names or paths that are left out.
+    - ``renamed``: n-grams match whatever the names of their files, and files are paired by their
+      order, too, where paths and names do not agree (`Pool.rescued` says when).
 
-    Examples
-    --------
     >>> from excise.patches.parse import parse
     >>> one = b"--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b c\n@@ -9 +9 @@\n-d\n+e\n"
     >>> found = differences(parse(one), parse(one.replace(b"b c", b"b d")))
@@ -246,26 +226,27 @@ class _Compared:
             tuple(sorted(elsewhere, key=lambda match: -match.n_grams)),
         )
 
-    def _side(self, side: int, at: int) -> Side:
+    def _side(self, side: int, at: int) -> BlockSide:
         block = self.blocks[side][at].block
         assert block is not None
-        return Side(block.pair.path, block.line, block.heading, block.old, block.new)
+        return BlockSide(block.pair.path, block.line, block.heading, block.old, block.new)
 
 
 def _grams(edited: EditedBlock, keyed: bool) -> Grams:
     """Return the n-grams of all orders, each with its operation and, if keyed, its file's name."""
-    old, new = (_n_grams(tokens) for tokens in (edited.old, edited.new))
+    old, new = (
+        Counter(
+            tokens[at : at + n]
+            for n in range(1, MAX_ORDER + 1)
+            for at in range(len(tokens) - n + 1)
+        )
+        for tokens in (edited.old, edited.new)
+    )
     found: Grams = Counter()
     name = edited.name if keyed else ""
     for operation, part in (("keep", old & new), ("add", new - old), ("delete", old - new)):
         found.update({(name, operation, *gram): count for gram, count in part.items()})
     return found
-
-
-def _n_grams(tokens: tuple[Hashable, ...]) -> Grams:
-    return Counter(
-        tokens[at : at + n] for n in range(1, MAX_ORDER + 1) for at in range(len(tokens) - n + 1)
-    )
 
 
 def _best(scores: Sequence[Sequence[float]]) -> list[tuple[int, int]]:
@@ -303,13 +284,10 @@ class Flows:
 def flows(grams: Sides, places: Places, beside: Iterable[tuple[int, int]]) -> Flows:
     """Match all n-grams that two patches have in common.
 
-    Parameters
-    ----------
-    grams, places
-        Of the blocks of both patches: their n-grams, and numbers that are equal at one place.
-    beside
-        Blocks (of A, of B) that are read side by side: these are matched first, then all others at
-        one place, then the rest.
+    - ``grams``, ``places``: of the blocks of both patches: their n-grams, and numbers that are
+      equal at one place.
+    - ``beside``: blocks (of A, of B) that are read side by side: these are matched first, then all
+      others at one place, then the rest.
     """
     left = [Counter(block) for block in grams[0]], [Counter(block) for block in grams[1]]
     found = Flows(

@@ -5,30 +5,19 @@ Three bags of weighted terms. A bag depends on its own patch and on the fixed ba
 
 from __future__ import annotations
 
+import json
 import math
 import re
 from array import array
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from importlib.resources import files
 from sys import intern
 
-from excise.patches import background_table
 from excise.patches.blocks import text_of
 from excise.patches.features import IGNORED, ONLY_IGNORED, compared, facts_of
 from excise.patches.model import Patch
-
-__all__ = [
-    "COUNTS",
-    "Background",
-    "Bag",
-    "ChangeCounts",
-    "Evidence",
-    "EvidenceReader",
-    "Subtokens",
-    "place_of",
-    "plain_message",
-]
 
 COUNTS = "counts:1"
 """Version of `ChangeCounts`, for whoever keeps them: what words and places are, and weights."""
@@ -79,12 +68,9 @@ _MOST_MESSAGE = 20_000
 class Bag:
     """Terms with weights, in the order of the terms, so that every sum has one order.
 
-    Attributes
-    ----------
-    terms
-        Sorted; no term stands twice.
-    weights
-        Of each, above 0, divided by the length of the bag; all squares sum up to 1 at most.
+    - ``terms``: sorted; no term stands twice.
+    - ``weights``: of each, above 0, divided by the length of the bag; all squares sum up to 1 at
+      most.
     """
 
     terms: tuple[str, ...] = ()
@@ -103,14 +89,9 @@ class Bag:
 class Evidence:
     """The three bags of a patch.
 
-    Attributes
-    ----------
-    what
-        Signed sub-tokens of the changed lines: ``+retry``, ``-timeout``.
-    where
-        Old lines touched with their path, headings of hunks, paths.
-    why
-        Words of the subject and of the message.
+    - ``what``: signed sub-tokens of the changed lines: ``+retry``, ``-timeout``.
+    - ``where``: old lines touched with their path, headings of hunks, paths.
+    - ``why``: words of the subject and of the message.
     """
 
     what: Bag = field(default_factory=Bag)
@@ -122,18 +103,12 @@ class Evidence:
 class ChangeCounts:
     """The changes of a patch and their positions, before weighing.
 
-    Attributes
-    ----------
-    added, deleted
-        Sub-tokens of the lines, with how often they occur.
-    context
-        Sub-tokens of the lines around.
-    facts
-        Terms of header facts.
-    where
-        Terms of places, with their weights.
-    is_aside
-        Whether it has only lock files, changelogs and generated lists: ignored beside other parts.
+    - ``added``, ``deleted``: sub-tokens of the lines, with how often they occur.
+    - ``context``: sub-tokens of the lines around.
+    - ``facts``: terms of header facts.
+    - ``where``: terms of places, with their weights.
+    - ``is_aside``: whether it has only lock files, changelogs and generated lists: ignored beside
+      other parts.
     """
 
     added: Mapping[str, int]
@@ -155,14 +130,10 @@ class EvidenceReader:
     def evidence(self, patch: Patch, subject: str = "", message: str = "") -> Evidence:
         """Return the evidence of a patch.
 
-        Parameters
-        ----------
-        patch
-            Its files. Lock files, changelogs and generated lists are ignored beside other files.
-        subject
-            Its subject or title, without tags such as ``[PATCH 1/2]``.
-        message
-            Its message or description, with or without the subject.
+        - ``patch``: its files. Lock files, changelogs and generated lists are ignored beside other
+          files.
+        - ``subject``: its subject or title, without tags such as ``[PATCH 1/2]``.
+        - ``message``: its message or description, with or without the subject.
         """
         return self.weighed([self.counted(patch)], subject, message)
 
@@ -267,7 +238,6 @@ class Subtokens(dict[str, tuple[str, ...]]):
     """Cuts texts into sub-tokens and remembers the parts of each word."""
 
     def __missing__(self, word: str) -> tuple[str, ...]:
-        """Cut a word that is new."""
         self[word] = parts = _parts(word)
         return parts
 
@@ -312,32 +282,24 @@ RARE = 0.01
 class Background:
     """Weights of sub-tokens: the negative logarithm of the share of patches that have them.
 
-    Parameters
-    ----------
-    changes
-        By sub-token the share of patches, in thousandths, with it in a line added or deleted.
-    messages
-        The same of messages.
-    name
-        What stands for both in a signature.
+    - ``changes``: by sub-token the share of patches, in thousandths, with it in a line added or
+      deleted.
+    - ``messages``: the same of messages.
+    - ``name``: what stands for both in a signature.
 
-    Examples
-    --------
     >>> shipped = Background.shipped()
     >>> shipped.change("return") < shipped.change("zzyzx")
     True
     """
 
     def __init__(self, changes: Mapping[str, int], messages: Mapping[str, int], name: str) -> None:
-        """Take the shares."""
         self.name = name
         self._changes, self._messages = _weights(changes), _weights(messages)
 
     @classmethod
     def shipped(cls) -> Background:
-        """Return the table that the package carries (`excise.patches.background_table`)."""
-        changes, messages = map(_read, (background_table.CHANGES, background_table.MESSAGES))
-        return cls(changes, messages, background_table.NAME)
+        """Return the table that the package carries (``background.json``, beside this module)."""
+        return cls(**json.loads(files(__package__).joinpath("background.json").read_bytes()))
 
     def change(self, word: str) -> float:
         """Return the weight of a sub-token of a changed line."""
@@ -357,16 +319,3 @@ def _weight(share: float) -> float:
 
 
 _UNKNOWN = _weight(0.0)
-
-
-def _read(table: str) -> dict[str, int]:
-    """Read lines ``share: word word ..``, where a line that starts with a blank continues the
-    last.
-    """
-    shares: dict[str, int] = {}
-    share = 0
-    for line in table.strip("\n").split("\n"):
-        number, colon, words = line.rpartition(":")
-        share = int(number) if colon else share
-        shares |= dict.fromkeys(words.split(), share)
-    return shares

@@ -7,33 +7,16 @@ import re
 from array import array
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fnmatch import fnmatchcase, translate
 from itertools import chain
 
-from excise.lexical import words
-from excise.patches.blocks import AROUND, Block, blocks_of
+from excise.kernels._hunks import Hunks
+from excise.kernels._lexer import Lexer
+from excise.lexical import count_words, only_words, words
+from excise.patches.blocks import AROUND, Block, blocks_of, context_of, function_in, images, text_of
 from excise.patches.model import FilePair, Patch
 from excise.tokens import Vocabulary
-
-__all__ = [
-    "BLOCK",
-    "IGNORED",
-    "MOST_LINES",
-    "NO_HEADING",
-    "NO_NAME",
-    "ONLY_IGNORED",
-    "EditedBlock",
-    "Edits",
-    "Pairing",
-    "compared",
-    "edited_blocks",
-    "facts_block",
-    "facts_of",
-    "paired",
-    "patch_id",
-    "text_id",
-]
 
 IGNORED = (
     "*.lock", "package-lock.json", "npm-shrinkwrap.json", "pnpm-lock.yaml", "go.sum",
@@ -45,14 +28,13 @@ IGNORED = (
 _IGNORED = re.compile("|".join(map(translate, IGNORED)))
 """All of them at once: a sixth of the time that one after the other takes."""
 
-BLANKS = b" \t\v\f\r"
 WHITESPACE_ONLY = "whitespace-only"
 NO_TEXT = "header facts only"
 NO_FACT = "no change"
 NO_HEADING = NO_NAME = -1
 ONLY_IGNORED = "only ignored paths: compared all the same"
 BLOCK = 10
-"""Ints of a block in `Edits.blocks`."""
+"""Ints of a block in `PatchFeatures.blocks`."""
 
 MOST_LINES = 2 * AROUND
 """Lines around a block, at most."""
@@ -69,24 +51,18 @@ _KEYS: tuple[Callable[[FilePair], Iterable[Hashable]], ...] = (
 
 
 @dataclass(frozen=True, slots=True)
-class Edits:
-    """A patch as ints, under the vocabularies of a `excise.patches.reader.Reader`.
+class PatchFeatures:
+    """A patch as ints, under the vocabularies of a `Reader`.
 
-    Attributes
-    ----------
-    tokens
-        Of all its blocks, and the words of the hunks that have headings.
-    blocks
-        `BLOCK` ints each: name of its file; O from, to and A from, to in `tokens`; heading of its
-        hunk (-1: none); how many lines of `around` are its own; the name of its function
-        (-1: unknown); from, to in `tokens` of the words in the heading and on the old lines of its
-        hunk.
-    around
-        The lines around the blocks in their order: a line, and how many words it has (at least 1).
-    context
-        The context lines that can rescue a renamed file.
-    notes
-        ``whitespace-only``, ``header facts only``, ..
+    - ``tokens``: of all its blocks, and the words of the hunks that have headings.
+    - ``blocks``: `BLOCK` ints each: name of its file; O from, to and A from, to in `tokens`;
+      heading of its hunk (-1: none); how many lines of `around` are its own; the name of its
+      function (-1: unknown); from, to in `tokens` of the words in the heading and on the old lines
+      of its hunk.
+    - ``around``: the lines around the blocks in their order: a line, and how many words it has (at
+      least 1).
+    - ``context``: the context lines that can rescue a renamed file.
+    - ``notes``: ``whitespace-only``, ``header facts only``, ..
     """
 
     tokens: array[int]
@@ -119,9 +95,7 @@ class EditedBlock:
     """None for header facts."""
 
 
-def edited_blocks(
-    files: Sequence[FilePair],
-) -> tuple[list[EditedBlock], tuple[str, ...]]:
+def edited_blocks(files: Sequence[FilePair]) -> tuple[list[EditedBlock], tuple[str, ...]]:
     """Return the blocks of a patch as they are compared, and what is to be noted.
 
     A patch that changes white space only is compared by its raw lines. No other patch has
@@ -191,61 +165,11 @@ def paired(
     return (*found, *alone, *((None, pair) for pair in free.values()))
 
 
-def patch_id(patch: Patch) -> str:
-    """Return a name that equal patches share: a SHA-1 over files in the order of their paths.
-
-    Like `git patch-id --stable` it sees names, context and changed lines without their white
-    space, and neither line numbers nor headings nor the order of files. Unlike it, it sees header
-    facts, gives every patch a name, and keeps white space where nothing else changes.
-    """
-    whole = hashlib.sha1(usedforsecurity=False)
-    for pair in sorted(patch.files, key=lambda pair: (pair.path, pair.old or "")):
-        names = "\0".join((pair.old or "", pair.new or "", *facts_of(pair)))
-        whole.update(names.encode("utf-8", "surrogatepass") + b"\0\0")
-        text = b"\n".join(hunk.text for hunk in pair.hunks if hunk.text)
-        bare = text.translate(None, BLANKS)
-        whole.update((text if _is_white_space_only(text, bare) else bare) + b"\0\0")
-    return whole.hexdigest()
-
-
-def text_id(patch: Patch) -> str:
-    r"""Return a name that patches of equal texts share: a SHA-1 over all that was read (guard 1).
-
-    Unlike a patch-id it sees line numbers, white space and the order of files; ``\r\n`` is a line
-    end. The mail around a patch is not part of its text.
-    """
-    whole = hashlib.sha1(usedforsecurity=False)
-    for pair in patch.files:
-        whole.update(repr(replace(pair, hunks=())).encode())
-        for hunk in pair.hunks:
-            text = (hunk.text + b"\n").replace(b"\r\n", b"\n")
-            whole.update(repr(replace(hunk, text=text, line=0)).encode())
-    return whole.hexdigest()
-
-
-def _is_white_space_only(text: bytes, bare: bytes) -> bool:
-    """Whether the two images differ only in white space, given `bare`, the text without any."""
-    after = b"\n" + text
-    if after.count(b"\n+") != after.count(b"\n-"):
-        return False
-    images: tuple[list[bytes], list[bytes]] = ([], [])
-    for line, rest in zip(text.split(b"\n"), bare.split(b"\n"), strict=True):
-        if line[:1] != b"+":
-            images[0].append(rest[1:] if line[:1] == b"-" else rest)
-        if line[:1] != b"-":
-            images[1].append(rest[1:] if line[:1] == b"+" else rest)
-    return images[0] == images[1]
-
-
 def facts_of(pair: FilePair) -> tuple[str, ...]:
     """Return what is known of a file beside its text: its header facts, and a name of its data."""
-    return (*pair.facts, *_data(pair))
-
-
-def _data(pair: FilePair) -> tuple[str, ...]:
     if pair.binary is None or not pair.binary.data:
-        return ()
-    return (hashlib.sha1(pair.binary.data, usedforsecurity=False).hexdigest(),)
+        return pair.facts
+    return (*pair.facts, hashlib.sha1(pair.binary.data, usedforsecurity=False).hexdigest())
 
 
 def _is_ignored(path: str, ignored: Sequence[str]) -> bool:
@@ -253,3 +177,99 @@ def _is_ignored(path: str, ignored: Sequence[str]) -> bool:
     if ignored == IGNORED:
         return _IGNORED.match(name) is not None or _IGNORED.match(path) is not None
     return any(fnmatchcase(name, glob) or fnmatchcase(path, glob) for glob in ignored)
+
+
+# --- patches as ints, as `excise.kernels._patches.Index` counts them
+#
+# `excise.kernels._hunks` names the lines of both images of a hunk and aligns them, each distinct
+# line once: blocks, their tokens and the lines around them are then slices of ints. What changes
+# only white space, or has no text, goes through `edited_blocks`, to which tests hold the kernel.
+
+
+class Reader:
+    """Reads patches under one vocabulary, so that equal ints are equal texts."""
+
+    def __init__(self) -> None:
+        self._tokens = Vocabulary()
+        self._names = Vocabulary()
+        self._lines = Vocabulary()
+        self._headings = {b"": (NO_HEADING, NO_NAME, array("i"))}
+        self._hunks = Hunks(Lexer(_LineVocabulary(self._tokens)), self._lines, self._function)
+
+    @property
+    def vocabularies(self) -> tuple[Vocabulary, Vocabulary, Vocabulary]:
+        """Of tokens, of names, of context lines and headings: what the ints of edits stand for."""
+        return self._tokens, self._names, self._lines
+
+    def edits(self, patch: Patch, ignored: Sequence[str] = IGNORED) -> PatchFeatures:
+        """Return what of a patch is compared: `edited_blocks`, or its header facts."""
+        files, notes = compared(patch, ignored)
+        hunks = []
+        for pair in files:
+            name = self._names.intern([pair.name])[0]
+            hunks += [(hunk.text, name, *self._heading(hunk.heading)) for hunk in pair.hunks]
+        tokens, blocks, around, context, differs = self._hunks.read(hunks)
+        if differs:
+            return PatchFeatures(tokens, blocks, around, context, notes)
+        return self._as_objects(files, notes)
+
+    def _heading(self, heading: bytes) -> tuple[int, int, array[int]]:
+        """Return the ints of a heading: its own, that of the name in it, those of its words."""
+        known = self._headings.get(heading)
+        if known is None:
+            (text,) = text_of([heading])
+            known = self._headings[heading] = (
+                self._lines.intern([text])[0],
+                self._function(heading),
+                self._tokens.intern(only_words(text)),
+            )
+        return known
+
+    def _function(self, line: bytes) -> int:
+        """Return the name in a line or a heading as a token."""
+        name = function_in(text_of([line])[0])
+        return self._tokens.intern([name])[0] if name else NO_NAME
+
+    def _as_objects(self, files: Sequence[FilePair], notes: tuple[str, ...]) -> PatchFeatures:
+        """Return what is compared by other things than its tokens."""
+        blocks, said = edited_blocks(files)
+        if not blocks and files:
+            blocks = [facts_block(files)]
+        tokens, rows, around = array("i"), array("i"), array("i")
+        hunk, words_of_hunk = None, (0, 0)
+        for edited in blocks:
+            start = len(tokens)
+            tokens.extend(self._tokens.intern(edited.old))
+            middle = len(tokens)
+            tokens.extend(self._tokens.intern(edited.new))
+            name = self._names.intern([edited.name])[0]
+            heading, function = NO_HEADING, NO_NAME
+            weights = [(line, count_words(line)) for line in edited.around]
+            weighted = [(line, weight) for line, weight in weights if weight]
+            for line, weight in weighted:
+                around.extend((self._lines.intern([line])[0], weight))
+            stop = len(tokens)
+            if edited.block is not None and edited.heading:
+                heading, _, title = self._heading(edited.block.hunk.heading)
+                if edited.block.function:
+                    (function,) = self._tokens.intern([edited.block.function])
+                if hunk is not edited.block.hunk:
+                    hunk = edited.block.hunk
+                    old = self._tokens.intern(words("\n".join(images(hunk)[0])))
+                    tokens.extend(dict.fromkeys((*title, *old)))
+                    words_of_hunk = stop, len(tokens)
+            rows.extend((name, start, middle, middle, stop, heading, len(weighted)))
+            rows.extend((function, *(words_of_hunk if heading != NO_HEADING else (0, 0))))
+        context = self._lines.intern(line for pair in files for line in context_of(pair))
+        return PatchFeatures(tokens, rows, around, context, (*notes, *said))
+
+
+class _LineVocabulary(Vocabulary):
+    """Names tokens by another vocabulary, and lines apart from it, so that tokens fill its ints."""
+
+    def __init__(self, tokens: Vocabulary) -> None:
+        super().__init__()
+        self._tokens = tokens
+
+    def intern(self, items: Iterable[Hashable]) -> array[int]:
+        return self._tokens.intern(items)

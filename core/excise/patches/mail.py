@@ -12,16 +12,25 @@ from collections.abc import Iterable, Iterator
 from email.errors import MessageError
 from email.header import decode_header
 from email.message import Message as Mail
-from email.parser import BytesHeaderParser
+from email.parser import BytesParser
 
 from excise.patches.model import MAX_TEXT, Budget, Message, Patch, PatchError, Series
 from excise.patches.parse import parse
-from excise.patches.parts import MAX_HEADER, parts_of, readable_head
-
-__all__ = ["MAX_MESSAGE", "pieces", "read", "read_piece", "series_of"]
 
 MAX_MESSAGE = 25_000_000
 """Largest message read, in bytes: 25 MB."""
+
+MAX_HEADER = 10_000
+"""Characters of a header that are read; no real one has as many."""
+
+MAX_HEADERS = 64_000
+"""Bytes of all headers of a mail or part, once each is cut to those that are read."""
+
+MAX_DEPTH = 20
+"""Multiparts and attached mails inside each other; git writes one."""
+
+MAX_PARTS = 1000
+"""Parts of one mail."""
 
 _FROM = re.compile(rb":\d\d(?::\d\d)?(?: [A-Z]{1,5}| [+-]\d{4})? (?:19[789]|[2-9]\d)\d+\s*$")
 _HEADER = re.compile(rb"[!-9;-~]{1,76}:")
@@ -41,16 +50,10 @@ _ODD = (MessageError, ValueError, LookupError, TypeError, AttributeError, Overfl
 def read(data: bytes, *, as_utf8: bool = False) -> tuple[Message, ...]:
     r"""Read every message of a file: an mbox, one mail, several patches in a row, a bare diff.
 
-    Parameters
-    ----------
-    data : bytes
-        The file.
-    as_utf8 : bool
-        Whether it was decoded already: then what no transfer encoding hides is UTF-8, whatever
-        charset a header names.
+    - ``data``: the file.
+    - ``as_utf8``: whether it was decoded already: then what no transfer encoding hides is UTF-8,
+      whatever charset a header names.
 
-    Examples
-    --------
     >>> mail = b"From: A <a@b>\nSubject: [PATCH v2 1/2] x: y\n\nWhy.\n---\n"
     >>> found, = read(mail + b"--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n-- \n2.40\n")
     >>> found.title, found.series.version, found.patch.paths
@@ -141,8 +144,7 @@ def _mail(number: int, line: int, piece: bytes, envelope: int, as_utf8: bool) ->
     patch, error, text = Patch(), "", ""
     budget = Budget(len(piece))
     try:
-        head = readable_head(piece[envelope:end] + b"\n\n", budget)
-        mail = BytesHeaderParser().parsebytes(head)
+        mail = mail_of(piece[envelope:end] + b"\n\n", budget, headers_only=True)
     except PatchError as reason:
         return Message(number, line, error=str(reason))
     try:
@@ -150,7 +152,7 @@ def _mail(number: int, line: int, piece: bytes, envelope: int, as_utf8: bool) ->
             body = _readable(mail, piece[body_at:], as_utf8)
             first = line + piece.count(b"\n", 0, body_at)
         else:
-            body, first = _joined_body(parts_of(piece[envelope:], budget), as_utf8), 1
+            body, first = _joined_body(mail_of(piece[envelope:], budget).walk(), as_utf8), 1
         patch, error = _parsed(body, first)
         error = error or _damaged(mail, patch)
         text = _text_of(body)
@@ -160,6 +162,7 @@ def _mail(number: int, line: int, piece: bytes, envelope: int, as_utf8: bool) ->
         error = f"not a readable mail: {reason}"
     subject = _header(mail, "Subject")
     series, title = series_of(subject)
+    thread = _ID.findall(_header(mail, "References")) + _ID.findall(_header(mail, "In-Reply-To"))
     return Message(
         number,
         line,
@@ -169,7 +172,7 @@ def _mail(number: int, line: int, piece: bytes, envelope: int, as_utf8: bool) ->
         subject=subject,
         title=title,
         series=series,
-        references=_references(mail),
+        references=tuple(dict.fromkeys(thread)),  # the first one first
         patch=Patch() if error else patch,
         error=error,
         text=text,
@@ -198,12 +201,6 @@ def _damaged(mail: Mail, patch: Patch) -> str:
     return f"format=flowed damaged the patch: {short}" if short else ""
 
 
-def _references(mail: Mail) -> tuple[str, ...]:
-    """Return the messages that this one answers, the thread's first one first."""
-    found = _ID.findall(_header(mail, "References")) + _ID.findall(_header(mail, "In-Reply-To"))
-    return tuple(dict.fromkeys(found))
-
-
 def _header(mail: Mail, name: str) -> str:
     """Return a header decoded, on one line, with bytes of unknown charsets read as latin-1."""
     try:
@@ -230,6 +227,57 @@ def _decoded(piece: bytes | str, charset: str | None) -> str:
         except (LookupError, ValueError):
             continue
     return data.decode("latin-1")
+
+
+# --- the standard library's parser, with limits
+#
+# Costs are limited in form and in units of work, never in time: whether a mail is read depends on
+# its bytes alone, and not on the machine or its load.
+
+
+class _Part(Mail):
+    """A mail or a part of one, which counts what was read so far."""
+
+    def __init__(self, budget: Budget, count: list[int]) -> None:
+        super().__init__()
+        self.budget, self.count = budget, count
+        self.depth = self.size = 0
+
+    def set_raw(self, name: str, value: str) -> None:
+        """Take a header, cut to what is read of one."""
+        # Both have parameters, and reading those takes time quadratic in their number: every ";"
+        # is looked for from the first one on, to see whether it stands in quotes.
+        if name.lower() in ("content-type", "content-disposition"):
+            if len(name) + len(value) > MAX_HEADER:
+                raise PatchError(
+                    f"its Content-Type or Content-Disposition has over {MAX_HEADER:,} characters"
+                )
+            self.budget.spend(len(value) * value.count(";"))
+        self.size += len(f"{name}: \n") + min(len(value), MAX_HEADER)
+        if self.size > MAX_HEADERS:
+            raise PatchError(f"its headers have over {MAX_HEADERS // 1000} kB")
+        super().set_raw(name, value[:MAX_HEADER])
+
+    def attach(self, payload: Mail | str) -> None:
+        """Take a part."""
+        assert isinstance(payload, _Part)
+        payload.depth = self.depth + 1
+        self.count[0] += 1
+        if payload.depth > MAX_DEPTH:
+            raise PatchError(f"its parts are nested over {MAX_DEPTH} deep")
+        if self.count[0] >= MAX_PARTS:
+            raise PatchError(f"it has over {MAX_PARTS:,} parts")
+        super().attach(payload)
+
+
+def mail_of(data: bytes, budget: Budget, *, headers_only: bool = False) -> Mail:
+    """Return a mail as the standard library reads it, or raise PatchError where it has too much.
+
+    `budget` is what its headers may cost.
+    """
+    count = [0]
+    parser = BytesParser(lambda: _Part(budget, count))
+    return parser.parsebytes(data, headersonly=headers_only)
 
 
 # --- bodies

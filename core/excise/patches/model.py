@@ -6,20 +6,6 @@ from dataclasses import dataclass, field
 
 from excise.errors import ExciseError
 
-__all__ = [
-    "MAX_TEXT",
-    "Binary",
-    "Budget",
-    "FilePair",
-    "Hunk",
-    "Message",
-    "Patch",
-    "PatchError",
-    "Series",
-    "Warned",
-]
-
-
 MAX_TEXT = 20_000
 """Characters of a message's text that are kept."""
 
@@ -32,7 +18,6 @@ class Warned:
     what: str
 
     def __str__(self) -> str:
-        """One sentence."""
         return f"line {self.line}: {self.what}"
 
 
@@ -41,7 +26,7 @@ class Hunk:
     r"""A hunk as counted by its header.
 
     ``text`` are its lines, with ``\n`` between them (lines apart take twice the memory), and
-    ``heading`` is what stands behind the second ``@@``, stripped: the function, as git sees it.
+    ``heading`` is the text after the second ``@@``, stripped: the function, as git sees it.
     ``old_open`` and ``new_open``: the last line of that image has no line end. ``line`` is the
     header's line in the bytes. ``damage`` says how its lines disagree with the header's counts.
     """
@@ -193,21 +178,15 @@ class Message:
 class PatchError(ExciseError, ValueError):
     """Bytes that cannot be read as a patch (a combined diff), or a patch that cannot be compared.
 
-    Attributes
-    ----------
-    reason : str
-        What is wrong.
-    line : int
-        Where, counted from 1 in the bytes given; 0: nowhere in particular.
+    - ``reason``: what is wrong.
+    - ``line``: where, counted from 1 in the bytes given; 0: nowhere in particular.
     """
 
     def __init__(self, reason: str, line: int = 0) -> None:
-        """Name what is wrong and where."""
         super().__init__(reason, line)
         self.reason, self.line = reason, line
 
     def __str__(self) -> str:
-        """One sentence."""
         return f"line {self.line}: {self.reason}" if self.line else self.reason
 
 

@@ -14,8 +14,6 @@ from excise.kernels._diff import body
 from excise.patches.model import Binary, FilePair, Hunk, Patch, PatchError, Warned
 from excise.text import WHITE
 
-__all__ = ["parse"]
-
 # No number of lines has more digits; longer ones would not even be converted.
 _RANGE = rb"(\d{1,18})(?:,(\d{1,18}))?"
 _HUNK = re.compile(rb"@@ -" + _RANGE + rb" \+" + _RANGE + rb" @@")
@@ -39,30 +37,18 @@ _EXTENDED = (
 def parse(data: bytes, first: int = 1) -> Patch:
     r"""Read a diff, with whatever text surrounds it.
 
-    Parameters
-    ----------
-    data : bytes
-        A unified diff, with or without ``diff --git`` lines; also a ``.rej``.
-    first : int
-        The number of its first line, for warnings.
+    - ``data``: a unified diff, with or without ``diff --git`` lines; also a ``.rej``.
+    - ``first``: the number of its first line, for warnings.
 
-    Returns
-    -------
-    Patch
-        Without files if there is no diff in it.
+    Returns: without files if it contains no diff.
 
-    Raises
-    ------
-    PatchError
-        On a combined diff.
+    Raises PatchError on a combined diff.
 
-    Examples
-    --------
     >>> found = parse(b"--- a/x\n+++ b/x\n@@ -1,2 +1 @@\n one\n--- two\n-- \nsignature\n")
     >>> [(pair.path, pair.added, pair.deleted) for pair in found.files]
     [('x', 0, 1)]
     """
-    return _Reader(data.split(b"\n"), first).read()
+    return _DiffReader(data.split(b"\n"), first).read()
 
 
 @dataclass(slots=True)
@@ -108,7 +94,7 @@ class _Header:
         )
 
 
-class _Reader:
+class _DiffReader:
     """One pass over the lines, in which `at` only grows."""
 
     def __init__(self, lines: list[bytes], first: int) -> None:

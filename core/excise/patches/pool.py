@@ -1,41 +1,33 @@
-"""Patches of one run, compared by their edits (``basis:edits``, section 8)."""
+"""Patches of one run, compared by their edits (``basis:edits``, section 8), and their groups."""
 
 from __future__ import annotations
 
 import math
 from array import array
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from excise.agreement import Shares, word_of
-from excise.edits import Count
+from excise.agreement import CODE, DIFFERENT, IDENTICAL, OVERLAPS, Shares, overlaps
+from excise.clustering import Cluster, check, clear_labels, linked_labels
+from excise.components import members_of, unite
 from excise.excision import ANCHORED, ANYWHERE, PLACED, Weights, f1
-from excise.kernels._graph import Graph
 from excise.kernels._matches import pair
 from excise.kernels._patches import Index
 from excise.kernels._search import Search
-from excise.patches.features import IGNORED, Edits, Pairing, paired, patch_id, text_id
-from excise.patches.model import Patch
-from excise.patches.reader import Reader
+from excise.patches.features import IGNORED, Pairing, PatchFeatures, Reader, paired
+from excise.patches.identity import PatchIds, ids_of
+from excise.patches.model import Patch, PatchError
+from excise.regions import Count
 from excise.signature import DEFINITION, MAX_ORDER
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-__all__ = [
-    "Closeness",
-    "Comparison",
-    "Likeness",
-    "Map",
-    "Pairs",
-    "Pool",
-    "piece_search",
-    "pooled",
-    "signature",
-]
+    Values = npt.NDArray[np.float64]
 
 HEADS = 3
 """The version of the rule for blocks under different headings."""
@@ -78,18 +70,14 @@ def pooled(operations: Sequence[Count]) -> Count:
 class Likeness:
     """How much the edits of two patches have in common.
 
-    Attributes
-    ----------
-    operations
-        N-grams kept, added and deleted, of all orders.
-    equal
-        Whether the texts of the patches are equal (guard 1).
-    in_another_file
-        Whether the context lines of files of other names agree, and these have something in common.
+    - ``operations``: n-grams kept, added and deleted, of all orders.
+    - ``level``: `IDENTICAL` or `CODE` where the two are the same edit (`PatchIds`), else empty.
+    - ``in_another_file``: whether the context lines of files of other names agree, and these have
+      something in common.
     """
 
     operations: tuple[Count, Count, Count]
-    equal: bool
+    level: str
     in_another_file: bool
 
     @property
@@ -141,21 +129,16 @@ class Likeness:
     @property
     def word(self) -> str:
         """The word for the pair (`excise.agreement`)."""
-        return word_of(self.shares, equal=self.equal)
+        return self.level or (OVERLAPS if overlaps(self.shares) else DIFFERENT)
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison(Likeness):
     """How much the edits of two patches have in common, and why.
 
-    Attributes
-    ----------
-    files
-        Paths that were compared with each other, (a, b); None: the other has no such file.
-    facts
-        Header facts that differ: (path, of a, of b).
-    notes
-        ``whitespace-only: a``, reasons of a 0.
+    - ``files``: paths that were compared with each other, (a, b); None: the other has no such file.
+    - ``facts``: header facts that differ: (path, of a, of b).
+    - ``notes``: ``whitespace-only: a``, reasons of a 0.
     """
 
     files: tuple[tuple[str | None, str | None], ...]
@@ -178,17 +161,12 @@ class Pool:
 
     The score of two patches never depends on the others.
 
-    Parameters
-    ----------
-    key
-        ``name``: an n-gram carries the base name of its file. ``none``: it does not.
-    ignored
-        Globs of base names or paths that are left out.
-    idf
-        Groups are made with n-grams weighted by how few patches of the pool have them:
-        ln((1 + N) / (1 + df)) + 1. Scores are not weighted.
-    searcher
-        Finds the pairs that groups are made of elsewhere, such as on other machines; None: here.
+    - ``key``: ``name``: an n-gram carries the base name of its file. ``none``: it does not.
+    - ``ignored``: globs of base names or paths that are left out.
+    - ``idf``: groups are made with n-grams weighted by how few patches of the pool have them: ln((1
+      + N) / (1 + df)) + 1. Scores are not weighted.
+    - ``searcher``: finds the pairs that groups are made of elsewhere, such as on other machines;
+      None: here.
     """
 
     basis = "edits"
@@ -201,20 +179,17 @@ class Pool:
         idf: bool = False,
         searcher: Searcher | None = None,
     ) -> None:
-        """Start empty."""
         self.idf = idf
         self.key, self.ignored = key, tuple(ignored)
         self.patches: list[Patch] = []
         self.notes: list[tuple[str, ...]] = []
         self._searcher = searcher
         self._index = Index(key == "name")
-        self._uncounted: list[Edits] = []
+        self._uncounted: list[PatchFeatures] = []
         self._reader = Reader()
-        self._ids: dict[int, str] = {}
-        self._texts: dict[int, str] = {}
+        self._ids: dict[int, PatchIds] = {}
 
     def __len__(self) -> int:
-        """Return how many patches there are."""
         return len(self.patches)
 
     @property
@@ -238,7 +213,7 @@ class Pool:
         self.notes.append(edits.notes)
         return len(self) - 1
 
-    def add_read(self, patch: Patch, edits: Edits, patch_id: str, text_id: str) -> int:
+    def add_read(self, patch: Patch, edits: PatchFeatures, ids: PatchIds) -> int:
         """Add a patch whose edits were read elsewhere or before, with its names.
 
         All patches of such a pool are added so: their edits share a vocabulary that it does not
@@ -248,21 +223,25 @@ class Pool:
         self._uncounted.append(edits)
         self.patches.append(patch)
         self.notes.append(edits.notes)
-        self._ids[number], self._texts[number] = patch_id, text_id
+        self._ids[number] = ids
         return number
+
+    def ids(self, i: int) -> PatchIds:
+        """Return the names that a patch shares with those that are the same."""
+        if i not in self._ids:
+            self._ids[i] = ids_of(self.patches[i])
+        return self._ids[i]
 
     def patch_id(self, i: int) -> str:
         """Return the name that equal patches share."""
-        if i not in self._ids:
-            self._ids[i] = patch_id(self.patches[i])
-        return self._ids[i]
+        return self.ids(i).patch
 
     def near(self, least: float, map: Map = map) -> list[tuple[int, int, float]]:
         """Return the pairs (i, j, score), i < j, that score above 0, and at least `least`."""
         found = pieces(Search(self.index, least), map)
         return sorted(pair for piece in found for pair in zip(*piece, strict=True))
 
-    def dense(self, members: array[int], values: npt.NDArray[np.float64]) -> None:
+    def dense(self, members: array[int], values: Values) -> None:
         """Write the scores of every pair of the members, k x k, and 1 on the diagonal."""
         Search(self.index, 0.0).dense(members, values)
 
@@ -272,19 +251,14 @@ class Pool:
         search = Search(self.index, least, self.idf, distinct=True)
         return Closeness(search, map, self.index.first, found)
 
-    def text_id(self, i: int) -> str:
-        """Return the name that patches of equal texts share."""
-        if i not in self._texts:
-            self._texts[i] = text_id(self.patches[i])
-        return self._texts[i]
-
     def likeness(self, i: int, j: int) -> Likeness:
         """Return what the edits of two patches have in common, in numbers and in a word."""
         operations = keyed = self._operations(i, j, True)
         if self.rescued(i, j):
             operations = self._operations(i, j, False)
-        equal = self.text_id(i) == self.text_id(j)
-        return Likeness(operations, equal, operations != keyed and not equal)
+        a, b = self.ids(i), self.ids(j)
+        level = IDENTICAL if a.edit == b.edit else CODE if a.code == b.code else ""
+        return Likeness(operations, level, operations != keyed and not level)
 
     def compare(self, i: int, j: int) -> Comparison:
         """Compare two patches of the pool by their edits."""
@@ -296,7 +270,7 @@ class Pool:
             notes.append("no common file")
         return Comparison(
             found.operations,
-            found.equal,
+            found.level,
             found.in_another_file,
             tuple((a.path if a else None, b.path if b else None) for a, b in pairs),
             tuple(_facts(pairs)),
@@ -330,10 +304,8 @@ def _facts(pairs: Iterable[Pairing]) -> Iterator[tuple[str, tuple[str, ...], tup
 class Closeness:
     """How close the patches of a pool are: the pairs at `least` or above, and any others.
 
-    Attributes
-    ----------
-    first
-        For each patch the first one with the same numbers beside all others; None: not known.
+    - ``first``: for each patch the first one with the same numbers beside all others; None: not
+      known.
     """
 
     first: Sequence[int] | None = None
@@ -348,23 +320,33 @@ class Closeness:
         """Look for pairs with the caller's `map`, unless they are found elsewhere."""
         self._search, self.first = search, first
         self._found = pieces(search, map) if found is None else found
-        self._graph = Graph(len(search))
 
-    def components(self, equal: tuple[array[int], array[int]]) -> list[list[int]]:
+    def components(self, equal: tuple[Sequence[int], Sequence[int]]) -> list[list[int]]:
         """Return the patches that hang together by pairs that are close enough, or equal.
 
         Of patches with the same numbers only the first is in other pairs; the others are in one
         with it.
         """
-        self._graph.unite(*equal)
-        if self.first is not None:
-            again = array("i", (at for at, first in enumerate(self.first) if at != first))
-            self._graph.unite(array("i", (self.first[at] for at in again)), again)
-        for pairs in self._found:
-            self._graph.add(*pairs)
-        return self._graph.components()
+        import numpy as np
 
-    def known(self, members: array[int]) -> npt.NDArray[np.float64]:
+        label = np.arange(len(self._search), dtype=np.int32)
+        unite(label, *equal)
+        if self.first is not None:
+            unite(label, self.first, range(len(label)))
+        found = [[np.frombuffer(own, own.typecode) for own in pairs] for pairs in self._found]
+        for left, right, _ in found:
+            unite(label, left, right)
+        # The pairs of a component stand together: a pair takes 16 bytes.
+        none = [np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0)]
+        columns = [np.concatenate(column) for column in zip(none, *found, strict=True)]
+        of = label[columns[0]]
+        order = np.argsort(of, kind="stable")
+        self._pairs = [column[order] for column in columns]
+        self._label, self._starts = label, np.searchsorted(of[order], np.arange(len(label) + 1))
+        self._row = np.full(len(label), -1, dtype=np.int32)
+        return members_of(label)
+
+    def known(self, members: array[int]) -> Values:
         """Return the values of the pairs of a component at `least` or above, and else less.
 
         What is less may be any number, as it was not counted; but no such pair has a larger value
@@ -377,20 +359,22 @@ class Closeness:
         empty = [row for row, at in enumerate(members) if self._search.size(at) == 0]
         values[np.ix_(empty, empty)] = 1.0
         np.fill_diagonal(values, 1.0)
-        self._graph.write(members, values)
+        own = slice(*self._starts[self._label[members[0]] :][:2])
+        self._row[members] = np.arange(len(members))
+        rows, columns = (self._row[ends[own]] for ends in self._pairs[:2])
+        self._row[members] = -1
+        inside = (rows >= 0) & (columns >= 0)
+        rows, columns, found = rows[inside], columns[inside], self._pairs[2][own][inside]
+        values[rows, columns] = values[columns, rows] = found
         return values
 
-    def fill(self, members: array[int], values: npt.NDArray[np.float64]) -> None:
+    def fill(self, members: array[int], values: Values) -> None:
         """Write the values of the pairs that are not `known`."""
         self._search.dense(members, values, missing=True)
 
-    def forget(self, member: int) -> None:
-        """Give back the memory for a component, and for all after it: they are known no more."""
-        self._graph.forget(member)
-
 
 def piece_search(
-    edits: Iterable[Edits], least: float, *, key: str = "name", idf: bool = False
+    edits: Iterable[PatchFeatures], least: float, *, key: str = "name", idf: bool = False
 ) -> Callable[[int, int], Pairs]:
     """Return a search of which others do the other pieces.
 
@@ -417,3 +401,102 @@ def pieces(search: Search, map: Map) -> Iterator[Pairs]:
     ranges = search.ranges(BLOCKS, SMALLEST)
     for i, j, values, _ in map(lambda part: search.pairs(*part), ranges):
         yield i, j, values
+
+
+# --- groups of patches that are the same idea, and the one of each to read
+
+DISTANCE = 0.55
+LINKAGE = "complete"
+MOST = 12_000
+"""Different patches of one component: grouping them takes 16 bytes a cell of their matrix, 2.3 GB.
+
+At 4,000 it would be .3 GB, but a refusal leaves all patches of the run without groups.
+"""
+
+
+def group(
+    pool: Pool, *, threshold: float = DISTANCE, linkage: str = LINKAGE, map: Map = map
+) -> tuple[Cluster, ...]:
+    """Cluster the patches of a pool agglomeratively on 1 - score, the largest group first.
+
+    Patches of different components of the graph {distance <= threshold} never meet under any of
+    the linkages, so each component is clustered alone, with the labels that the whole matrix would
+    give.
+
+    Raises excise.errors.OptionError on an unknown linkage or a threshold outside [0, 1]. Raises
+    PatchError if more than 12,000 different patches hang together, each close enough to another one
+    of them; with average linkage equal ones count, too.
+    """
+    check(threshold, linkage)
+    if threshold == 0:
+        return tuple(Cluster((at,), at, 1.0) for at in range(len(pool)))
+    # A hair below, so that rounding in 1 - value never separates what the linkage would join.
+    close = pool.closeness(1.0 - threshold - 1e-9, map)
+    # A search finds what shares something: empty patches share nothing, and are equal all the same.
+    first: dict[str, int] = {}
+    firsts = [first.setdefault(pool.patch_id(at), at) for at in range(len(pool))]
+    found: list[Cluster] = []
+    for members in close.components((firsts, range(len(pool)))):
+        found += _clusters(close, members, threshold, linkage)
+    if pool.idf:
+        found = [_unweighted(pool, cluster) for cluster in found]
+    return tuple(sorted(found, key=lambda c: (-len(c.members), c.members)))
+
+
+def _clusters(
+    close: Closeness, members: list[int], threshold: float, linkage: str
+) -> list[Cluster]:
+    """Cluster a component. Of patches with the same numbers the first one stands for all."""
+    if len(members) == 1:
+        return [Cluster((members[0],), members[0], 1.0)]
+    first = members if close.first is None else [close.first[at] for at in members]
+    rows = {at: row for row, at in enumerate(dict.fromkeys(first))}
+    _refuse(len(rows), threshold)
+    # Most components are clear from the pairs that were found; no others have to be counted then.
+    values = close.known(array("i", rows))
+    label = clear_labels(values, threshold, linkage, of_values=True)
+    if label is None:
+        close.fill(array("i", rows), values)
+    if label is None and linkage == "average":  # its means count every member
+        _refuse(len(members), threshold)
+        every = [rows[at] for at in first]
+        wide = linked_labels(values[every][:, every], threshold, linkage)
+        label_of = dict(zip(first, wide, strict=True))
+        label = [label_of[at] for at in rows]
+    elif label is None:
+        label = linked_labels(values, threshold, linkage)
+    together: dict[int, list[tuple[int, int]]] = defaultdict(list)
+    for at, own in zip(members, first, strict=True):
+        together[label[rows[own]]].append((at, rows[own]))
+    return [_cluster(values, local) for local in together.values()]
+
+
+def _refuse(n: int, threshold: float) -> None:
+    """Refuse a matrix that would take too much memory."""
+    if n > MOST:
+        raise PatchError(
+            f"{n:,} patches form one component at distance {threshold:g}, "
+            f"and at most {MOST:,} can be grouped at once: choose a smaller threshold"
+        )
+
+
+def _cluster(values: Values, local: list[tuple[int, int]]) -> Cluster:
+    """Return a cluster of patches with their rows, equal rows only once."""
+    first: dict[int, int] = {}
+    for at, row in local:
+        first.setdefault(row, at)
+    rows, columns = list(first), [row for _, row in local]
+    # The sum is added up column by column, and no column is copied before it is needed.
+    sums = values[columns[0], rows]
+    for column in columns[1:]:
+        sums += values[column, rows]
+    medoid = int(sums.argmax())
+    representative = first[rows[medoid]]
+    least = float(values[rows[medoid], columns].min())
+    return Cluster(tuple(at for at, _ in local), representative, least)
+
+
+def _unweighted(pool: Pool, cluster: Cluster) -> Cluster:
+    """Give a cluster the smallest score, not the smallest weighted one."""
+    least = min(pool.score(cluster.representative, at) for at in cluster.members)
+    return replace(cluster, min_similarity=least)

@@ -13,9 +13,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from excise.clustering import Cluster, cluster_values
+from excise.components import components
 from excise.patches.evidence import Background, Bag, Evidence
-from excise.patches.grouping import MOST, components
 from excise.patches.model import PatchError
+from excise.patches.pool import MOST
 from excise.tokens import Vocabulary
 
 if TYPE_CHECKING:
@@ -23,21 +24,6 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     Values = npt.NDArray[np.float64]
-
-__all__ = [
-    "LEVELS",
-    "RELATED_DISTANCE",
-    "RELATED_LINKAGE",
-    "RELATED_VERSION",
-    "Calibration",
-    "Level",
-    "RelatedPool",
-    "Relation",
-    "calibration",
-    "cosine",
-    "related_signature",
-    "relation",
-]
 
 RELATED_VERSION = 1
 """Version of the definition (docs/duplicates.md); 1 of ``related:1`` in the signature."""
@@ -50,12 +36,8 @@ LEVELS: tuple[Level, ...] = ("likely", "possibly", "none")
 class Calibration:
     """The measured meaning of a mean (docs/duplicates.md).
 
-    Attributes
-    ----------
-    likely, possibly
-        The least mean of each level.
-    slope, offset
-        The probability is 1 / (1 + exp(offset - slope * mean)).
+    - ``likely``, ``possibly``: the least mean of each level.
+    - ``slope``, ``offset``: the probability is 1 / (1 + exp(offset - slope * mean)).
     """
 
     likely: float
@@ -87,12 +69,8 @@ def calibration(*, with_why: bool) -> Calibration:
 class Relation:
     """How two patches are related by the issue that they are about.
 
-    Attributes
-    ----------
-    what, where
-        Cosines in [0, 1] of what is changed, and of where.
-    why
-        That of the messages; None if one of the two has no message, or it is not asked for.
+    - ``what``, ``where``: cosines in [0, 1] of what is changed, and of where.
+    - ``why``: that of the messages; None if one of the two has no message, or it is not asked for.
     """
 
     what: float
@@ -125,8 +103,6 @@ class Relation:
 def relation(a: Evidence, b: Evidence) -> Relation:
     r"""Compare two patches, symmetrically to the last bit.
 
-    Examples
-    --------
     >>> from excise.patches import parse
     >>> from excise.patches.evidence import EvidenceReader
     >>> diff = b"--- a/x.c\n+++ b/x.c\n@@ -1,2 +1,2 @@\n int size;\n-read(size);\n+%s\n"
@@ -179,20 +155,15 @@ class RelatedPool:
 
     A relation never depends on the other patches: a pool of two gives the same bits.
 
-    Parameters
-    ----------
-    with_why
-        Whether messages count; without, every mean is of two cosines.
+    - ``with_why``: whether messages count; without, every mean is of two cosines.
     """
 
     def __init__(self, *, with_why: bool = True) -> None:
-        """Start empty."""
         self.with_why = with_why
         self.evidence: list[Evidence] = []
         self._fields = {name: _Postings() for name in _FIELDS if name != "why" or with_why}
 
     def __len__(self) -> int:
-        """Return how many patches there are."""
         return len(self.evidence)
 
     def add(self, evidence: Evidence) -> int:
@@ -210,13 +181,9 @@ class RelatedPool:
     def neighbours(self, evidence: Evidence, least: float = 0.0) -> list[Neighbour]:
         """Return the patches of the pool, the most probable first.
 
-        Parameters
-        ----------
-        evidence
-            Of a patch that may be in the pool, or not.
-        least
-            The least probability of those that are returned; pairs with nothing in common are
-            never among them.
+        - ``evidence``: of a patch that may be in the pool, or not.
+        - ``least``: the least probability of those that are returned; pairs with nothing in common
+          are never among them.
         """
         import numpy as np
 
@@ -243,10 +210,7 @@ class RelatedPool:
 
         Means of two cosines (no message) are scaled to those of three by where "possibly" begins.
 
-        Raises
-        ------
-        PatchError
-            If more than 12,000 patches hang together.
+        Raises PatchError if more than 12,000 patches hang together.
         """
         least = 1.0 - distance - 1e-9
         edges: list[tuple[int, int]] = []

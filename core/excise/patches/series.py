@@ -11,8 +11,6 @@ from itertools import islice
 
 from excise.patches.model import Message, Patch
 
-__all__ = ["Posting", "joined", "newest", "postings"]
-
 MOST_MISSING = 100
 """Anybody can number a mail 1/9999."""
 
@@ -23,14 +21,11 @@ _Key = tuple[str, int, int]
 class Posting:
     """A series as it was sent once, or a patch that belongs to none.
 
-    Attributes
-    ----------
-    messages
-        Numbers in the sequence that was given, by their place in the series, cover letter first.
-    patch
-        The patches of all of them, in that order: a file changed twice stands there twice.
-    missing
-        Places of the series (from 1) that no message takes, at most the first `MOST_MISSING`.
+    - ``messages``: numbers in the sequence that was given, by their place in the series, cover
+      letter first.
+    - ``patch``: the patches of all of them, in that order: a file changed twice stands there twice.
+    - ``missing``: places of the series (from 1) that no message takes, at most the first
+      `MOST_MISSING`.
     """
 
     messages: tuple[int, ...]
@@ -51,8 +46,6 @@ def postings(messages: Sequence[Message]) -> tuple[Posting, ...]:
     and length agree and its number is higher. A number that is there already, as in a patch
     that was sent again, begins a posting of its own; so does a message without a number.
 
-    Examples
-    --------
     >>> from excise.patches.mail import read
     >>> mail = b"Subject: [PATCH %s] x\n\n--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n"
     >>> sent = [read(mail % place)[0] for place in (b"1/2", b"2/2", b"v2")]

@@ -1,25 +1,25 @@
-"""Which candidates and batches names denote, and in which review choices were made."""
+"""Which candidates and batches names denote, and what is taken of them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
+from excise_server.candidates.compared import compared
 from excise_server.foundation.escape import visible
-from excise_server.foundation.inputs import SourceError, first_few
-from excise_server.review.batches import Batch, Member, batches
-from excise_server.review.candidate import Candidate, candidates_called, review_digest
+from excise_server.foundation.file_bytes import SHA256_DIGITS
+from excise_server.foundation.inputs import SourceError
+from excise_server.review.candidate import (
+    Candidate,
+    candidate_called,
+    candidates_called,
+    review_digest,
+)
+from excise_server.review.git_patch import git_patch
 from excise_server.review.ranked import chosen_batch
+from excise_server.review.relations import Batch
+from excise_server.review.taking import Choice, Taken, take
 from excise_server.sources.candidates import Candidates
-
-__all__ = [
-    "check_digest",
-    "chosen_batches",
-    "chosen_candidates",
-    "in_batch",
-    "members_of",
-    "without",
-]
 
 
 def without(
@@ -40,54 +40,37 @@ def without(
 def chosen_candidates(candidates: Candidates, names: Sequence[str]) -> Candidates:
     """Return the candidates with some names (ids, labels, branches), or all without names.
 
-    Raises
-    ------
-    SourceError
-        If a name denotes none or several of those that change something.
+    Raises SourceError if a name denotes none or several of those that change something.
     """
-    chosen = set()
-    for name in names:
-        meant = candidates_called(name, candidates.found)
-        if len(meant) != 1:
-            raise _unknown(candidates, name, [c.id for c in meant])
-        chosen.add(meant[0].id)
     if not names:
         return candidates
+    idle = {**dict.fromkeys(candidates.unchanged, "it changes nothing"),
+            **dict.fromkeys(candidates.landed, "all of it is in the target already")}  # fmt: skip
+    chosen = set()
+    for name in names:
+        if not candidates_called(name, candidates.found):
+            for identity, reason in idle.items():
+                if name in (identity, identity.partition(":")[2]):
+                    raise SourceError(f"nothing of {visible(name)} is left to compare: {reason}")
+        chosen.add(candidate_called(name, candidates.found).id)
     return replace(candidates, found=tuple(c for c in candidates.found if c.id in chosen))
 
 
-def _unknown(candidates: Candidates, name: str, meant: Sequence[str]) -> SourceError:
-    if meant:
-        return SourceError(
-            f"{visible(name)} names {len(meant)} candidates",
-            hint=f"name one by its id: {first_few(meant)}",
-        )
-    idle = {**dict.fromkeys(candidates.unchanged, "it changes nothing"),
-            **dict.fromkeys(candidates.landed, "all of it is in the target already")}  # fmt: skip
-    for identity, reason in idle.items():
-        if name in (identity, identity.partition(":")[2]):
-            return SourceError(f"nothing of {visible(name)} is left to compare: {reason}")
-    labels = first_few([visible(c.label) for c in candidates.found], 8)
-    hint = f"there are {labels}" if labels else "no candidate changes anything"
-    return SourceError(f"no candidate is called {visible(name)}", hint=hint)
-
-
-def in_batch(candidates: Candidates, batch: str) -> tuple[Candidate, ...]:
-    """Return the candidates of a batch that was selected by its name (empty: all)."""
-    return chosen_batches(candidates, batch)[0].found
+def for_issue(candidates: Candidates, issue: str) -> Candidates:
+    """Return the candidates as attempts at one issue, unless its name is empty."""
+    if not issue:
+        return candidates
+    found = tuple(replace(c, issues=(*c.issues, issue)) for c in candidates.found)
+    return replace(candidates, found=found)
 
 
 def chosen_batches(
-    candidates: Candidates, name: str
+    candidates: Candidates, every: tuple[Batch, ...], name: str
 ) -> tuple[Candidates, tuple[Batch, ...], tuple[Batch, ...]]:
     """Return the candidates of the batch that was chosen, its batches, and all other batches.
 
-    Raises
-    ------
-    SourceError
-        If no batch has that name; an empty one chooses all.
+    Raises SourceError if no batch has that name; an empty one chooses all.
     """
-    every = batches(map(_member, candidates.found))
     if not name:
         return candidates, every, ()
     names = [
@@ -98,41 +81,55 @@ def chosen_batches(
     batch = chosen_batch(every, name, names)
     if batch is None:
         count = f"there are {len(every)}" if len(every) > 1 else "there is one"
-        hint = f"{count}: name a batch by its number, its task or a candidate in it"
+        hint = f"{count}: name a task by its number, its tool's name for it, or a candidate in it"
         hint = hint if every else "no candidate changes anything"
-        raise SourceError(f"no batch is called {visible(name)}", hint=hint)
+        raise SourceError(f"no task is called {visible(name)}", hint=hint)
     members = tuple(c for c in candidates.found if c.id in batch.members)
     others = tuple(each for each in every if each != batch)
     return replace(candidates, found=members), (batch,), others
 
 
-def _member(candidate: Candidate) -> Member:
-    return Member(
-        id=candidate.id,
-        paths=tuple(sorted(candidate.old.keys() | candidate.new.keys())),
-        base=candidate.base,
-        made=candidate.made,
-        tool=candidate.tool,
-        task=candidate.task,
-    )
+def take_from_review(
+    candidates: Candidates,
+    choose: Callable[[Sequence[Candidate]], Sequence[Choice]],
+    *,
+    batch: str = "",
+    digest: str | None = None,
+    anyway: bool = False,
+    split: bool = False,
+    folders: bool = False,
+) -> Taken:
+    """Put the chosen parts of some candidates together.
 
+    Raises SourceError if no batch has that name, the review has another digest by now, or a choice
+    cannot be made. Raises BrokenMixError if what was chosen cannot work together.
 
-def members_of(candidates: Candidates, batch: Batch) -> list[Candidate]:
-    """Return the candidates of a batch."""
-    return [candidate for candidate in candidates.found if candidate.id in batch.members]
-
-
-def check_digest(digest: str, every: Candidates, batches: Sequence[Sequence[Candidate]]) -> None:
-    """Refuse choices that were made in another review than this one, or one of its batches.
-
-    Raises
-    ------
-    SourceError
-        Naming both digests.
+    - ``choose``: returns the choices among the candidates of the review.
+    - ``batch``: the only batch that is reviewed: its number, its task or a candidate in it. Empty:
+      all.
+    - ``anyway``: whether a mix that cannot work is taken all the same.
+    - ``split``: whether a hunk is taken without those that belong with it.
+    - ``folders``: whether the candidates are folders without a repository.
     """
-    digests = [review_digest(every.origin, company) for company in (every.found, *batches)]
-    if digest not in digests:
+    reviewed, choices = candidates, list[Choice]()
+    if not batch and digest is None:
+        choices = [*choose(candidates.found)]
+    owners = {choice.candidate for choice in choices}
+    if len(owners) == 1 and all(choice.lines is None for choice in choices):
+        # Whole files of one candidate depend on no other one.
+        companies = [[c for c in candidates.found if c.id in owners]]
+    else:
+        every = compared(candidates).batches
+        reviewed, batches, _ = chosen_batches(candidates, every, batch)
+        companies = [[c for c in reviewed.found if c.id in each.members] for each in batches]
+    own = review_digest(reviewed.origin, reviewed.found)
+    known = digest in (None, own, *(review_digest(reviewed.origin, each) for each in companies))
+    if digest is not None and not known:
         raise SourceError(
-            f"the review has changed: its digest is {digests[0]}, and not {visible(digest)[:80]}",
+            f"the review has changed: its digest is {own}, and not {visible(digest)[:80]}",
             hint="look at it again with excise review, and choose again",
         )
+    taken = take(companies, choices or choose(reviewed.found), anyway=anyway, split=split)
+    sha256 = not folders and len(reviewed.origin) == SHA256_DIGITS
+    patch = git_patch(taken.files, sha256=sha256)
+    return replace(taken, origin=reviewed.origin, digest=own, patch=patch)

@@ -9,8 +9,8 @@ of another user, or a link in its place, is refused.
 The folder of a take has
 
 ``plan``
-    what it does: a line of JSON, the bytes of all files before and after, and a SHA-256 of both. It
-    gets this name when everything is prepared and on disk: before, no file of the tree was touched.
+    what it does, with the bytes of all files before and after, and a SHA-256 of that. It gets this
+    name when everything is prepared and on disk: before, no file of the tree was touched.
 ``done``, ``back``
     how it ended: all files are new, or all are old again. With neither, it was interrupted.
 ``0``, ``1`` ...
@@ -37,38 +37,24 @@ import stat
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import msgspec
 
 from excise_server.foundation.changes import LINK, Side
 from excise_server.foundation.escape import visible
+from excise_server.foundation.files import is_refused_by_git
 from excise_server.foundation.inputs import MAX_BYTES, SourceError
 from excise_server.review.git_patch import FileEdit
-
-__all__ = [
-    "FOLDER",
-    "MAKE",
-    "READ",
-    "Edit",
-    "Journal",
-    "Kept",
-    "Plan",
-    "Take",
-    "git_mode",
-    "look",
-    "read_file",
-    "sync",
-]
 
 FOLDER = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_NOFOLLOW", 0)
 READ = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
 MAKE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0)
-_VERSION = 1
+_VERSION = 2
 _KEPT_SECONDS = 30 * 86400
 _FOREIGN = re.compile(r"\.excise-[0-9a-f]{16}", re.ASCII)
-_DIGEST = 64
+_DIGEST = 32
 
 
 class Kept(NamedTuple):
@@ -82,7 +68,7 @@ class Kept(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Edit:
+class PlannedEdit:
     """A file of a take, before and after (None: it does not exist), with the homes of its asides.
 
     ``homes`` are the indices in `Take.homes` of the aside at ``path`` and of that at ``old_path``.
@@ -101,11 +87,11 @@ class Edit:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class PlannedTake:
     """What a take does: when it was planned, its edits, and the number of the take it undoes."""
 
     time: float
-    edits: tuple[Edit, ...]
+    edits: tuple[PlannedEdit, ...]
     undoes: int | None = None
 
     @property
@@ -117,23 +103,6 @@ class Plan:
     def utc(self) -> str:
         """The time, for programs."""
         return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(self.time))
-
-
-class _Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """An `Edit` in the plan: paths byte by byte, and mode and length of what follows the line."""
-
-    path: str
-    old_path: str
-    before: tuple[int, int] | None
-    after: tuple[int, int] | None
-    homes: tuple[int, int]
-
-
-class _Header(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    excise_take: int
-    time: float
-    undoes: int | None
-    entries: tuple[_Entry, ...]
 
 
 def git_mode(mode: int) -> str:
@@ -150,10 +119,7 @@ def _side(kept: Kept | None) -> Side | None:
 def read_file(folder: int, name: str) -> tuple[os.stat_result, bytes]:
     """Return a file of a folder, or where a link leads. Nothing else is opened.
 
-    Raises
-    ------
-    SourceError
-        If it is neither, or over the limit.
+    Raises SourceError if it is neither, or over the limit.
     """
     status = os.stat(name, dir_fd=folder, follow_symlinks=False)
     if stat.S_ISLNK(status.st_mode):
@@ -189,24 +155,17 @@ def sync(folder: int) -> None:
             raise
 
 
-class Journal:
+class TakeJournal:
     """The takes of one working tree, locked. Close it to let others take.
 
-    Attributes
-    ----------
-    path
-        Its folder.
+    - ``path``: its folder.
     """
 
     def __init__(self, place: str, parts: Sequence[str], *, make: bool) -> None:
         """Open the folder below a place, or make it.
 
-        Raises
-        ------
-        FileNotFoundError
-            If there is none, and none is to be made.
-        SourceError
-            If it is somebody else's, or another process has locked it.
+        Raises FileNotFoundError if there is none, and none is to be made. Raises SourceError if it
+        is somebody else's, or another process has locked it.
         """
         self.path = os.path.join(place, *parts)
         descriptor = os.open(place, os.O_RDONLY | getattr(os, "O_DIRECTORY", 0))
@@ -238,10 +197,7 @@ class Journal:
     def take(self, number: int) -> Iterator[Take]:
         """Open a take.
 
-        Raises
-        ------
-        SourceError
-            If it is somebody else's.
+        Raises SourceError if it is somebody else's.
         """
         path = os.path.join(self.path, str(number))
         folder = _own_folder(self._folder, str(number), path, make=False)
@@ -254,10 +210,7 @@ class Journal:
     def new(self) -> Iterator[Take]:
         """Make the folder of the next take.
 
-        Raises
-        ------
-        SourceError
-            If the disk is full or the folder cannot be written.
+        Raises SourceError if the disk is full or the folder cannot be written.
         """
         number = max(self.numbers(), default=0) + 1
         try:
@@ -328,12 +281,8 @@ def _locked(folder: int, path: str) -> int:
 class Take:
     """The open folder of a take.
 
-    Attributes
-    ----------
-    number
-        Its place among all takes of the tree.
-    path, folder
-        The folder, and its descriptor.
+    - ``number``: its place among all takes of the tree.
+    - ``path``, ``folder``: the folder, and its descriptor.
     """
 
     number: int
@@ -366,10 +315,7 @@ class Take:
     def foreign(self) -> tuple[str, list[str]]:
         """Return the name of homes outside of the journal, and the folders of the tree they are in.
 
-        Raises
-        ------
-        SourceError
-            If the list is damaged.
+        Raises SourceError if the list is damaged.
         """
         try:
             name, *bases = msgspec.json.decode(self._read("foreign"), type=list[str])
@@ -378,66 +324,43 @@ class Take:
         except (msgspec.DecodeError, ValueError) as error:
             raise self.unreadable("its list of folders is damaged") from error
         if not _FOREIGN.fullmatch(name):
-            raise self.unreadable("its list of folders names others")
-        return name, [self._path(base) for base in bases]
+            raise self.unreadable("its list of folders does not name folders of this take")
+        return name, [base and self._path(base) for base in bases]
 
-    def save(self, plan: Plan) -> None:
+    def save(self, plan: PlannedTake) -> None:
         """Write the plan. Until it is on disk, and has its name, it does not count."""
-        entries = tuple(
-            _Entry(
-                _to_text(edit.path),
-                _to_text(edit.old_path),
-                edit.before and (edit.before.mode, len(edit.before.data)),
-                edit.after and (edit.after.mode, len(edit.after.data)),
-                edit.homes,
-            )
+        edits = [
+            replace(edit, path=_to_text(edit.path), old_path=_to_text(edit.old_path))
             for edit in plan.edits
-        )
-        head = msgspec.json.encode(_Header(_VERSION, plan.time, plan.undoes, entries)) + b"\n"
-        contents = [side.data for e in plan.edits for side in (e.before, e.after) if side]
-        self._save("plan", head, *contents)
+        ]
+        data = msgspec.msgpack.encode((_VERSION, replace(plan, edits=tuple(edits))))
+        self._save("plan", data, hashlib.sha256(data).digest())
 
-    def plan(self) -> Plan:
+    def plan(self) -> PlannedTake:
         """Read the plan.
 
-        Raises
-        ------
-        SourceError
-            If it is damaged, or of another version. Its paths are not checked.
+        Raises SourceError if it is damaged, of another version, or a path leads out of the tree.
         """
         try:
             data = self._read("plan")
         except OSError as error:
             raise self.unreadable(f"its plan cannot be read: {error.strerror}") from error
-        head, newline, _ = data[:-_DIGEST].partition(b"\n")
+        homes = 1 + len(self.foreign()[1])
         try:
-            version = msgspec.json.decode(head, type=dict[str, object]).get("excise_take")
-        except (msgspec.DecodeError, UnicodeDecodeError) as error:
-            raise self.unreadable("its plan is damaged") from error
-        if version != _VERSION:
-            shown = visible(str(version))[:20]
-            raise self.unreadable(f"its plan is of version {shown}, and not {_VERSION}")
-        if hashlib.sha256(data[:-_DIGEST]).hexdigest().encode() != data[-_DIGEST:] or not newline:
-            raise self.unreadable("its plan is damaged")
-        try:
-            header = msgspec.json.decode(head, type=_Header)
+            version, raw = msgspec.msgpack.decode(data[:-_DIGEST], type=tuple[int, msgspec.Raw])
+            if version != _VERSION:
+                raise self.unreadable(f"its plan has version {version}, not {_VERSION}")
+            plan = msgspec.msgpack.decode(raw, type=PlannedTake)
         except msgspec.DecodeError as error:
             raise self.unreadable("its plan is damaged") from error
-        edits, position, homes = [], len(head) + 1, 1 + len(self.foreign()[1])
-        for entry in header.entries:
-            sides: list[Kept | None] = []
-            for side in (entry.before, entry.after):
-                size = max(side[1], 0) if side is not None else 0
-                kept = side and Kept(side[0], data[position : position + size])
-                sides.append(kept)
-                position += size
-            if not all(0 <= home < homes for home in entry.homes):
-                raise self.unreadable("its plan is damaged")
-            paths = self._path(entry.path), self._path(entry.old_path)
-            edits.append(Edit(*paths, sides[0], sides[1], entry.homes))
-        if position != len(data) - _DIGEST:
+        is_whole = hashlib.sha256(data[:-_DIGEST]).digest() == data[-_DIGEST:]
+        if not is_whole or not all(0 <= home < homes for e in plan.edits for home in e.homes):
             raise self.unreadable("its plan is damaged")
-        return Plan(header.time, tuple(edits), header.undoes)
+        edits = [
+            replace(edit, path=self._path(edit.path), old_path=self._path(edit.old_path))
+            for edit in plan.edits
+        ]
+        return replace(plan, edits=tuple(edits))
 
     def unreadable(self, reason: str) -> SourceError:
         """Return the error for a take that nothing can be done with, and the way out."""
@@ -449,18 +372,16 @@ class Take:
 
     def _path(self, text: str) -> str:
         try:
-            return os.fsdecode(text.encode("latin-1"))
+            path = os.fsdecode(text.encode("latin-1"))
         except UnicodeEncodeError as error:
-            raise self.unreadable("a path in it is none") from error
+            raise self.unreadable("it contains an invalid path") from error
+        if is_refused_by_git(path):
+            raise self.unreadable("it names a path that leads out of the tree")
+        return path
 
     def _save(self, name: str, *parts: bytes) -> None:
-        digest = hashlib.sha256()
         with open(os.open(f"{name}.new", MAKE, 0o600, dir_fd=self.folder), "wb") as file:
-            for part in parts:
-                digest.update(part)
-                file.write(part)
-            if name == "plan":
-                file.write(digest.hexdigest().encode())
+            file.writelines(parts)
             file.flush()
             os.fsync(file.fileno())
         os.rename(f"{name}.new", name, src_dir_fd=self.folder, dst_dir_fd=self.folder)
@@ -469,10 +390,10 @@ class Take:
     def _read(self, name: str) -> bytes:
         with open(os.open(name, READ, dir_fd=self.folder), "rb") as file:
             if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-                raise self.unreadable(f"its {name} is no file")
+                raise self.unreadable(f"its {name} is not a file")
             return file.read()
 
 
 def _to_text(path: str) -> str:
-    """Return the bytes of a path, each as one character: JSON holds no others."""
+    """Return the bytes of a path, each as one character: the journal holds no others."""
     return os.fsencode(path).decode("latin-1")

@@ -37,11 +37,11 @@ from typing import NamedTuple
 from excise_server.candidates.journal import (
     FOLDER,
     MAKE,
-    Edit,
-    Journal,
     Kept,
-    Plan,
+    PlannedEdit,
+    PlannedTake,
     Take,
+    TakeJournal,
     git_mode,
     look,
     read_file,
@@ -49,12 +49,10 @@ from excise_server.candidates.journal import (
 )
 from excise_server.foundation.changes import LINK, Side
 from excise_server.foundation.escape import visible
+from excise_server.foundation.files import is_refused_by_git
 from excise_server.foundation.inputs import SourceError, first_few
-from excise_server.foundation.paths import is_refused_by_git
 from excise_server.review.composing import check_no_submodule, edited_beside, is_same_file
 from excise_server.review.git_patch import FileEdit
-
-__all__ = ["Checkout", "opened_checkout"]
 
 _EXECUTABLE = "100755"
 _HINT = "commit or undo that first, or apply the patch that is printed without --write"
@@ -70,7 +68,7 @@ class _Slot(NamedTuple):
     after: Kept | None
 
 
-def _slots(edits: Sequence[Edit]) -> Iterator[_Slot]:
+def _slots(edits: Sequence[PlannedEdit]) -> Iterator[_Slot]:
     for index, edit in enumerate(edits):
         aside, other = str(2 * index), str(2 * index + 1)
         if edit.path == edit.old_path:
@@ -86,22 +84,14 @@ def opened_checkout(
 ) -> Iterator[Checkout | None]:
     """Open a working tree to write, alone, with earlier takes made good.
 
-    Parameters
-    ----------
-    top
-        The folder that paths are relative to.
-    git_dir
-        The part of the repository that belongs to this working tree, proved to be that.
-    cache
-        Where journals of other trees are, if the user has such a folder.
-    make
-        Whether to make a journal. If not, and there is none, there is nothing to make good: None.
+    Raises SourceError if another process writes into the tree, its journal cannot be used or be
+    made good, or this system offers no safe way to write.
 
-    Raises
-    ------
-    SourceError
-        If another process writes into the tree, its journal cannot be used or be made good, or
-        this system offers no safe way to write.
+    - ``top``: the folder that paths are relative to.
+    - ``git_dir``: the part of the repository that belongs to this working tree, proved to be that.
+    - ``cache``: where journals of other trees are, if the user has such a folder.
+    - ``make``: whether to make a journal. If not, and there is none, there is nothing to make good:
+      None.
     """
     if os.open not in os.supports_dir_fd or not hasattr(os, "O_NOFOLLOW"):
         if not make:
@@ -122,7 +112,7 @@ def opened_checkout(
     try:
         if make:
             os.makedirs(place, mode=0o700, exist_ok=True)
-        journal = Journal(place, parts, make=make)
+        journal = TakeJournal(place, parts, make=make)
     except FileNotFoundError:
         yield None
         return
@@ -144,19 +134,15 @@ def opened_checkout(
 class Checkout:
     """A working tree, open, so that no link can lead out of it, with its journal.
 
-    Attributes
-    ----------
-    said
-        What people have to know of earlier takes and of this one, a sentence each.
-    rolled_back
-        The take that was interrupted and put back when the tree was opened.
+    - ``said``: what people have to know of earlier takes and of this one, a sentence each.
+    - ``rolled_back``: the take that was interrupted and put back when the tree was opened.
     """
 
     _top: str
     _root: int
-    _journal: Journal
+    _journal: TakeJournal
     said: list[str] = field(default_factory=list)
-    rolled_back: Plan | None = None
+    rolled_back: PlannedTake | None = None
 
     def make_good(self) -> None:
         """Put back what an interrupted take changed, and tell what was written into asides late."""
@@ -167,7 +153,7 @@ class Checkout:
                     self._discard(take)
                     numbers.pop()
                 elif not take.has("done") and not take.has("back"):
-                    plan = self._plan_of(take)
+                    plan = take.plan()
                     stays = self._put_back(take, plan)
                     files = first_few([visible(edit.path) for edit in plan.edits])
                     self.said.append(
@@ -180,7 +166,7 @@ class Checkout:
                 if not take.has("plan"):
                     continue
                 try:
-                    self.said += self._late(take, self._plan_of(take))
+                    self.said += self._late(take, take.plan())
                 except SourceError as error:
                     self.said.append(str(error))
                 if take.has("done"):
@@ -200,20 +186,13 @@ class Checkout:
 
         Those that the tree has already are left out.
 
-        Parameters
-        ----------
-        stop
-            Asked before each file. If it says so, everything is put back.
-        undoes
-            The number of the take that this one undoes.
-        modes
-            The ``st_mode`` of files that are made again.
+        Raises SourceError if lines are not those of the target, a file cannot be replaced or was
+        saved meanwhile, or it was stopped. All files are then as they were, but for those that
+        somebody saved.
 
-        Raises
-        ------
-        SourceError
-            If lines are not those of the target, a file cannot be replaced or was saved meanwhile,
-            or it was stopped. All files are then as they were, but for those that somebody saved.
+        - ``stop``: asked before each file. If it says so, everything is put back.
+        - ``undoes``: the number of the take that this one undoes.
+        - ``modes``: the ``st_mode`` of files that are made again.
         """
         plan, problems = [], []
         for file in files:
@@ -253,19 +232,17 @@ class Checkout:
         ]
         return [edit for edit, _ in plan]
 
-    def undo(self, stop: Callable[[], bool] = lambda: False) -> tuple[Plan, list[FileEdit]]:
+    def undo(self, stop: Callable[[], bool] = lambda: False) -> tuple[PlannedTake, list[FileEdit]]:
         """Undo the last take, beside what was edited since; return it, and what was undone.
 
-        Raises
-        ------
-        SourceError
-            If there is none, it was undone, or its lines have other edits since. Nothing is undone.
+        Raises SourceError if there is none, it was undone, or its lines have other edits since.
+        Nothing is undone.
         """
         for number in reversed(self._journal.numbers()):
             with self._journal.take(number) as take:
                 if not take.has("done"):
                     continue
-                plan = self._plan_of(take)
+                plan = take.plan()
                 path = take.path
             if plan.undoes is not None:
                 raise SourceError(f"nothing to undo: the last take was undone at {plan.when}")
@@ -347,7 +324,7 @@ class Checkout:
         plan: Sequence[tuple[FileEdit, os.stat_result | None]],
         undoes: int | None,
         modes: Mapping[str, int],
-    ) -> Plan:
+    ) -> PlannedTake:
         """Write all new files into the homes of asides, and then the plan."""
         bases: list[str] = []
         known: dict[str, int] = {}
@@ -381,11 +358,11 @@ class Checkout:
                     is_link = stat.S_ISLNK(status.st_mode)
                     mode = stat.S_IFLNK if is_link else status.st_mode
                     before = Kept(mode, edit.old.data)
-                edits.append(Edit(edit.path, edit.old_path, before, after, (home, other)))
+                edits.append(PlannedEdit(edit.path, edit.old_path, before, after, (home, other)))
             for each in opened:
                 if each is not None:
                     sync(each)
-        kept = Plan(time.time(), tuple(edits), undoes)
+        kept = PlannedTake(time.time(), tuple(edits), undoes)
         take.save(kept)
         return kept
 
@@ -429,7 +406,7 @@ class Checkout:
 
     # --- doing it, and putting it back ---
 
-    def _make(self, take: Take, plan: Plan, stop: Callable[[], bool]) -> None:
+    def _make(self, take: Take, plan: PlannedTake, stop: Callable[[], bool]) -> None:
         path = ""
         try:
             with self._homes(take) as homes:
@@ -487,7 +464,7 @@ class Checkout:
         except FileNotFoundError as error:
             raise SourceError("it no longer exists") from error
 
-    def _put_back(self, take: Take, plan: Plan) -> list[str]:
+    def _put_back(self, take: Take, plan: PlannedTake) -> list[str]:
         """Make all paths old again, mark it, and return those that are somebody's save, and stay.
 
         Where some cannot be put back, it raises, and the next command tries again.
@@ -552,7 +529,7 @@ class Checkout:
                 which = old if look(home, old) is not None else aside
                 _move_if_free(home, which, folder, name)
 
-    def _sync(self, plan: Plan, homes: Sequence[int | None]) -> None:
+    def _sync(self, plan: PlannedTake, homes: Sequence[int | None]) -> None:
         """Have the names in all folders of a plan on disk."""
         folders: set[tuple[str, ...]] = {()}
         for slot in _slots(plan.edits):
@@ -569,42 +546,26 @@ class Checkout:
 
     # --- afterwards ---
 
-    def _plan_of(self, take: Take) -> Plan:
-        plan = take.plan()
-        for path in [path for edit in plan.edits for path in (edit.path, edit.old_path)] + [
-            base for base in take.foreign()[1] if base
-        ]:
-            try:
-                _components(path)
-            except SourceError as error:
-                raise take.unreadable("it names a path that leads out of the tree") from error
-        return plan
-
-    def _late(self, take: Take, plan: Plan) -> Iterator[str]:
+    def _late(self, take: Take, plan: PlannedTake) -> Iterator[str]:
         """Tell which asides have other bytes than they should: what was written late, or saved."""
-        for slot, path, kept in self._asides(take, plan):
-            known = [side.data for side in (slot.before, slot.after) if side is not None]
-            if kept.mode == -1 or kept.data not in known:
-                yield (
-                    f"{visible(slot.path)}: what was saved or written into it while it was "
-                    f"replaced, or later, is in {visible(path)}"
-                )
-
-    def _asides(self, take: Take, plan: Plan) -> Iterator[tuple[_Slot, str, Kept]]:
-        """Yield the asides that are there, each with its path."""
         token, bases = take.foreign()
         with self._homes(take) as homes:
             for slot in _slots(plan.edits):
                 home = homes[slot.home]
+                known = [side.data for side in (slot.before, slot.after) if side is not None]
                 for name in (slot.aside, f"{slot.aside}.old"):
                     kept = None if home is None else look(home, name)
-                    if kept is not None:
-                        place = take.path
-                        if slot.home:
-                            place = os.path.join(self._top, bases[slot.home - 1], token)
-                        yield slot, os.path.join(place, name), kept
+                    if kept is None or (kept.mode != -1 and kept.data in known):
+                        continue
+                    place = take.path
+                    if slot.home:
+                        place = os.path.join(self._top, bases[slot.home - 1], token)
+                    yield (
+                        f"{visible(slot.path)}: what was saved or written into it while it was "
+                        f"replaced, or later, is in {visible(os.path.join(place, name))}"
+                    )
 
-    def _clean(self, take: Take, plan: Plan) -> None:
+    def _clean(self, take: Take, plan: PlannedTake) -> None:
         """Remove the folders that are empty without their files, and takes that nobody needs."""
         for edit in plan.edits:
             if edit.after is None or edit.path != edit.old_path:
@@ -613,7 +574,7 @@ class Checkout:
             if number != take.number:
                 with suppress(OSError, SourceError), self._journal.take(number) as other:
                     if other.is_old and not (
-                        other.has("plan") and any(self._late(other, self._plan_of(other)))
+                        other.has("plan") and any(self._late(other, other.plan()))
                     ):
                         self._discard(other)
 

@@ -13,8 +13,6 @@ from excise_server.cli.streams import say, set_up_streams
 from excise_server.foundation.escape import printable
 from excise_server.version import VERSION
 
-__all__ = ["COMMANDS", "excise", "main"]
-
 # The summary of each command, whose module is imported when it is used, and not to list this.
 COMMANDS = {
     "score": "Score a hypothesis against a reference.",
@@ -55,7 +53,7 @@ class _Commands(click.Group):
             return None
         command = getattr(import_module(f"{__name__}.{cmd_name}"), "command")  # noqa: B009
         assert isinstance(command, click.Command)
-        command.epilog = EPILOG
+        command.epilog, command.short_help = EPILOG, COMMANDS[cmd_name]
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -97,7 +95,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return its exit code. Errors are one line on standard error."""
     if arguments is not None or not _PARSING.intersection(sys.argv[1:2]) or os.name != "posix":
         return _main(arguments)
-    from excise_server.workers.forked import outlive, settle
+    from excise_server.processes.outlive import outlive, settle
 
     if "--run" in {argument.partition("=")[0] for argument in sys.argv}:
         # `begin_parsing` forks after the user's command, which another fork must not repeat.
@@ -120,6 +118,8 @@ def _main(
         # Nobody reads the buffered output; the interpreter would complain about it at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 141
+    except KeyboardInterrupt:  # once the command is done: until then, click makes it an Abort
+        return 130
     return code
 
 

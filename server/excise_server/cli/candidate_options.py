@@ -10,25 +10,20 @@ import click
 from click.core import ParameterSource
 
 from excise.ranking import INTENT, INTENTS
-from excise_server.sources.candidates import Selection
-
-__all__ = ["batch_option", "given_options", "intent_option", "selection_options"]
+from excise_server.cli.options import choice_option
+from excise_server.git.checkouts import Selection
+from excise_server.wire.sources import CHOSEN, SOURCES
 
 _OPTIONS = (
-    click.option(
-        "--branches",
-        metavar="PATTERN",
-        multiple=True,
-        help="Also branches and fetched requests (agent/*, origin/pr-*, pull/*, #12); "
-        "** for branches.",
+    *(
+        click.option(
+            f"--{name}",
+            metavar="PATH" if SOURCES[name].has_folders else "PATTERN",
+            multiple=True,
+            help=SOURCES[name].help,
+        )
+        for name in CHOSEN
     ),
-    click.option(
-        "--patches",
-        metavar="PATH",
-        multiple=True,
-        help="Also patches, mails and predictions (*.jsonl), of a file or folder.",
-    ),
-    click.option("--runs", metavar="PATH", multiple=True, help="The same, named as agents' runs."),
     click.option("--only", metavar="GLOB", multiple=True, help="Only candidates so named."),
     click.option(
         "--onto",
@@ -49,19 +44,24 @@ _OPTIONS = (
 )
 
 batch_option = click.option(
+    "--task",
     "--batch",
+    "batch",
     metavar="ID|all",
     default="all",
     show_default=True,
-    help="Only one batch: its number, its task, or the name of a candidate in it.",
+    help="Only one task: its number, its tool's name for it, or a candidate in it (also --batch).",
 )
 
-intent_option = click.option(
-    "--intent",
-    type=click.Choice(INTENTS),
-    default=INTENT,
-    show_default=True,
-    help="A bug fix, where fewer tokens come first, or any other change.",
+issue_option = click.option(
+    "--issue",
+    metavar="NAME",
+    default="",
+    help="All of them are attempts at this issue: one task, whatever they have in common.",
+)
+
+intent_option = choice_option(
+    "--intent", INTENTS, INTENT, "A bug fix, where fewer tokens come first, or any other change."
 )
 
 _Command = Callable[..., Any]
@@ -72,20 +72,16 @@ def selection_options(function: _Command) -> _Command:
 
     def command(
         *,
-        branches: tuple[str, ...],
-        patches: tuple[str, ...],
-        runs: tuple[str, ...],
         only: tuple[str, ...],
         onto: str,
         base: tuple[str, ...],
         include_target: bool,
         no_untracked: bool,
-        **arguments: object,
+        **arguments: Any,  # noqa: ANN401 - what click parsed
     ) -> object:
+        chosen = {name: arguments.pop(name) for name in CHOSEN}
         selection = Selection(
-            branches=branches,
-            patches=patches,
-            runs=runs,
+            chosen={name: patterns for name, patterns in chosen.items() if patterns},
             only=only,
             onto=onto,
             bases=tuple(map(_own_base, base)),
@@ -113,10 +109,7 @@ def _own_base(option: str) -> tuple[str, str]:
 def given_options(*left_out: str) -> list[str]:
     """Return the options that the user typed for this command, as arguments of another call.
 
-    Parameters
-    ----------
-    left_out
-        The names of options that the other call has not.
+    - ``left_out``: the names of options that the other call has not.
     """
     context = click.get_current_context()
     arguments: list[str] = []

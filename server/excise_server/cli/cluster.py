@@ -11,19 +11,17 @@ import click
 import excise
 from excise.clustering import DISTANCE, LINKAGE
 from excise_server.cli.inputs import read_set, report_rejected, similarities
-from excise_server.cli.options import Choices, shared_options
-from excise_server.cli.output import write_text
+from excise_server.cli.options import ScoringOptions, shared_options
 from excise_server.cli.patch_options import PatchChoices, patch_options
 from excise_server.cli.progress import progress
-from excise_server.cli.streams import console
+from excise_server.cli.streams import console, write_text
 from excise_server.foundation.inputs import RevisionSet
-from excise_server.report.documents import cluster_document, json_text
+from excise_server.report.documents import cluster_document
 from excise_server.report.reasons import reason_lines, revision_reasons
+from excise_server.wire.documents import json_text
 
-__all__ = ["command"]
 
-
-@click.command("cluster", short_help="Group patches, or revisions of a file, that are alike.")
+@click.command("cluster")
 @click.option(
     "--origin", metavar="FILE", help="The file before any edit (- as for matrix); without: patches."
 )
@@ -45,7 +43,7 @@ __all__ = ["command"]
 @shared_options
 @patch_options
 def command(
-    choices: Choices,
+    choices: ScoringOptions,
     chosen: PatchChoices,
     *,
     origin: str | None,
@@ -85,32 +83,34 @@ def command(
         return cluster_patches(revisions, choices, chosen)
     if chosen.patches_alone or chosen.ignore_path:
         names = [*chosen.patches_alone, *(["--ignore-path"] if chosen.ignore_path else [])]
-        raise click.UsageError(f"{', '.join(names)}: for patches alone.")
+        raise click.UsageError(f"{', '.join(names)}: only for patches.")
     return _cluster_revisions(read_set(origin, revisions, choices), choices, chosen)
 
 
 def _cluster_git(
-    folder: str, names: tuple[str, ...], choices: Choices, chosen: PatchChoices
+    folder: str, names: tuple[str, ...], choices: ScoringOptions, chosen: PatchChoices
 ) -> int:
     """Group the commits of a range, or whole branches."""
     from excise_server.sources.commits import is_range
 
     if any(map(is_range, names)):
         if len(names) > 1:
-            raise click.UsageError("--git takes one range, or any number of patterns of branches.")
+            raise click.UsageError("--git takes one range, or any number of branch patterns.")
         from excise_server.cli.patches import cluster_commits
 
         return cluster_commits(folder, names[0], choices, chosen)
     if chosen.patches_alone:
-        raise click.UsageError(f"{', '.join(chosen.patches_alone)}: for patches alone.")
+        raise click.UsageError(f"{', '.join(chosen.patches_alone)}: only for patches.")
     from excise_server.cli.worktrees import Shown, compare
-    from excise_server.sources.candidates import Selection
+    from excise_server.git.checkouts import Selection
 
     shown = Shown(chosen.threshold, chosen.linkage, chosen.ignore_path, choices.json, chosen.html)
-    return compare(folder, Selection(worktrees=False, branches=names), shown)
+    return compare(folder, Selection(worktrees=False, chosen={"branches": names}), shown)
 
 
-def _cluster_revisions(revision_set: RevisionSet, choices: Choices, chosen: PatchChoices) -> int:
+def _cluster_revisions(
+    revision_set: RevisionSet, choices: ScoringOptions, chosen: PatchChoices
+) -> int:
     threshold = DISTANCE if chosen.threshold is None else chosen.threshold
     linkage = chosen.linkage or LINKAGE
     matrix = similarities(revision_set, choices)
@@ -132,13 +132,13 @@ def _cluster_revisions(revision_set: RevisionSet, choices: Choices, chosen: Patc
         print(json_text(document))
     else:
         from excise_server.report.tables import (
+            SignatureText,
             cluster_table,
             notes_about,
             reasons_about,
-            signature_text,
         )
 
         table = cluster_table(matrix, clusters)
         about = [*reasons_about(lines), *notes_about(matrix, revision_set)]
-        console().print(table, *about, signature_text(matrix.signature), sep="\n")
+        console().print(table, *about, SignatureText(matrix.signature), sep="\n")
     return report_rejected(revision_set.rejected)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import sys
 from collections.abc import Callable, Mapping
@@ -13,35 +12,30 @@ from functools import partial
 import click
 
 from excise.patches.evidence import Background
-from excise.patches.related import LEVELS, Level
+from excise.patches.related import LEVELS
 from excise_server.cli.inputs import report_rejected
-from excise_server.cli.output import write_text
+from excise_server.cli.options import choice_option, output_option
 from excise_server.cli.progress import progress
-from excise_server.cli.streams import console
+from excise_server.cli.streams import show
 from excise_server.cli.worktrees import opened
-from excise_server.duplicates.find import find_duplicates
-from excise_server.duplicates.proposals import proposals_of
+from excise_server.duplicates.find import find_duplicates, proposals_of
 from excise_server.foundation.files import file_error
 from excise_server.foundation.inputs import SourceError
 from excise_server.queue.reading import Queue, read_queue
-from excise_server.queue.state import State
-from excise_server.queue.watched import read_watched
-from excise_server.report.documents import json_text
-from excise_server.report.duplicates import (
-    DuplicatesDocument,
-    duplicates_document,
-    duplicates_markdown,
-    duplicates_tsv,
+from excise_server.queue.state import State, read_watched
+from excise_server.report.duplicates import duplicates_document, duplicates_tsv
+from excise_server.report.markdown_pages import duplicates_markdown
+from excise_server.sources.requests import (
+    PullFacts,
+    Requests,
+    read_pull_list,
+    read_requests,
+    with_pull_facts,
 )
-from excise_server.sources.pull_list import PullFacts, read_pull_list, with_pull_facts
-from excise_server.sources.requests import Requests, read_requests
-
-__all__ = ["command"]
-
-_FORMATS = ("text", "json", "markdown", "tsv")
+from excise_server.wire.documents import DuplicatesDocument, json_text
 
 
-@click.command("duplicates", short_help="Find patches that may be about the same issue.")
+@click.command("duplicates")
 @click.argument("new", nargs=-1, metavar="[PATCH|MBOX|DIR...]")
 @click.option(
     "--git",
@@ -68,13 +62,12 @@ _FORMATS = ("text", "json", "markdown", "tsv")
     help="Compare with all patches that this file remembers, and add the new ones (also a file of "
     "cluster --incremental).",
 )
-@click.option(
+@choice_option(
     "--min",
+    [*LEVELS[:2], "any"],
+    "possibly",
+    "The weakest verdict to show (any: every pair with something in common).",
     "least",
-    type=click.Choice([*LEVELS[:2], "any"]),
-    default="possibly",
-    show_default=True,
-    help="The weakest verdict to show (any: every pair with something in common).",
 )
 @click.option(
     "--top",
@@ -90,14 +83,13 @@ _FORMATS = ("text", "json", "markdown", "tsv")
     metavar="FILE",
     help="How common words are, instead of what comes with excise (docs/duplicates.md).",
 )
-@click.option(
+@choice_option(
     "--format",
-    type=click.Choice(_FORMATS),
-    default="text",
-    show_default=True,
-    help="For people, for programs (docs/json.md), for a comment, for a spreadsheet.",
+    ("text", "json", "markdown", "tsv"),
+    "text",
+    "For people, for programs (docs/json.md), for a comment, for a spreadsheet.",
 )
-@click.option("--output", "-o", metavar="FILE", help="Write it to a file.")
+@output_option
 def command(
     *,
     new: tuple[str, ...],
@@ -145,20 +137,20 @@ def command(
                 queries = _read_git(folder, git, onto, pull_facts, advance) if git else _read(new)
                 pool = _read(among)
         if among and not pool.proposals:
-            raise SourceError("there is no patch to compare with", name=among[0])
+            raise SourceError("there are no patches to compare with", name=among[0])
         with progress("Comparing", len(queries.proposals) + len(pool.proposals)) as advance:
             duplicates = find_duplicates(
                 queries.proposals,
                 pool.proposals,
                 together=not among,
-                least=_level(least),
+                least=next((level for level in LEVELS if level == least), "none"),
                 top=top,
                 with_why=not no_message,
                 background=frequencies,
                 advance=advance,
             )
     rejected = (*queries.rejected, *pool.rejected)
-    _print(duplicates_document(duplicates, rejected, queries.notes), format, output)
+    _show(duplicates_document(duplicates, rejected, queries.notes), format, output)
     return report_rejected(rejected)
 
 
@@ -168,7 +160,9 @@ def _read_state(state: State, paths: tuple[str, ...]) -> tuple[Requests, Request
     members = [(entry.id, entry.message) for entry in state.entries]
     # What was read before is weighed, and read again only to be shown.
     kept = [
-        (entry.patch_id, partial(state.whole, entry), counts) if entry.message.patch.files else None
+        (entry.ids.patch, partial(state.whole, entry), counts)
+        if entry.message.patch.files
+        else None
         for entry, counts in zip(state.entries, state.changes(), strict=True)
     ]
     proposals = proposals_of(members, kept)
@@ -177,10 +171,6 @@ def _read_state(state: State, paths: tuple[str, ...]) -> tuple[Requests, Request
     queries = [p for p in proposals if not paths or not watched.named.isdisjoint(p.messages)]
     rest = [p for p in proposals if paths and watched.named.isdisjoint(p.messages)]
     return Requests(queries, list(watched.queue.rejected), notes), Requests(rest)
-
-
-def _level(least: str) -> Level:
-    return next((level for level in LEVELS if level == least), "none")
 
 
 def _read(paths: tuple[str, ...]) -> Requests:
@@ -218,38 +208,17 @@ def _background(path: str) -> Background:
     except (
         ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError,
     ) as error:  # fmt: skip
-        raise SourceError("it is not a table of shares of words", name=path) from error
+        raise SourceError("not a table of word shares", name=path) from error
 
 
-def _print(document: DuplicatesDocument, format: str, output: str | None) -> None:
-    if format == "text" and output is None:
-        from excise_server.report.duplicates_text import duplicates_lines
-
-        out = console()
-        for line in duplicates_lines(document, out):
-            out.print(line)
-        return
-    text = _written(document, format)
-    if output is None:
-        print(text)
-    else:
-        write_text(output, f"{text}\n")
-
-
-def _written(document: DuplicatesDocument, format: str) -> str:
+def _show(document: DuplicatesDocument, format: str, output: str | None) -> None:
     if format == "json":
-        return json_text(document)
-    if format == "markdown":
-        return duplicates_markdown(document)
-    if format == "tsv":
-        return "\n".join(duplicates_tsv(document))
-    from rich.console import Console
+        show(json_text(document), output)
+    elif format == "markdown":
+        show(duplicates_markdown(document), output)
+    elif format == "tsv":
+        show("\n".join(duplicates_tsv(document)), output)
+    else:
+        from excise_server.report.tables import duplicates_lines
 
-    from excise_server.report.duplicates_text import duplicates_lines
-    from excise_server.report.tables import UNWRAPPED
-
-    out = Console(file=io.StringIO(), no_color=True, width=UNWRAPPED)
-    with out.capture() as written:
-        for line in duplicates_lines(document, out):
-            out.print(line, markup=False, highlight=False, soft_wrap=True)
-    return written.get().rstrip("\n")
+        show(partial(duplicates_lines, document), output)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable
+from contextlib import closing, nullcontext
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -11,21 +12,20 @@ import click
 from click.core import ParameterSource
 
 from excise.signature import COMMENTS
-from excise_server.cli.output import write_text
+from excise_server.cli.options import choice_option
 from excise_server.cli.progress import progress
-from excise_server.cli.streams import console, say
+from excise_server.cli.streams import say, wide_console, write_text
 from excise_server.foundation.inputs import SourceError
 from excise_server.records.lines import read_all
 
 if TYPE_CHECKING:
-    from rich.console import Console, RenderableType
+    from rich.console import RenderableType
 
     from excise.evaluation import Measure
     from excise_server.evaluation.run import Document
     from excise_server.evaluation.tables import Report
     from excise_server.records.outputs import Record
 
-__all__ = ["command"]
 
 _PIPED = 200
 """The width of a table that is not printed to a terminal."""
@@ -44,14 +44,13 @@ _PROTOCOLS = {
 _OF_ALL = {"data", "protocol", "as_json"}
 
 
-@click.command("eval", short_help="Correlate measures with a label, on your own data.")
+@click.command("eval")
 @click.argument("data", metavar="DATA.jsonl")
-@click.option(
+@choice_option(
     "--protocol",
-    type=click.Choice(tuple(_PROTOCOLS)),
-    default="correlation",
-    show_default=True,
-    help="What DATA.jsonl holds, and what is made of it (see above).",
+    tuple(_PROTOCOLS),
+    "correlation",
+    "What DATA.jsonl holds, and what is made of it (see above).",
 )
 @click.option(
     "--measures",
@@ -61,13 +60,7 @@ _OF_ALL = {"data", "protocol", "as_json"}
 )
 @click.option("--wordnet", metavar="DIR", help="Folder of WordNet, for METEOR and its kin.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON (docs/evaluation.md).")
-@click.option(
-    "--comments",
-    type=click.Choice(COMMENTS),
-    default="keep",
-    show_default=True,
-    help="Whether comments count; the paper drops them.",
-)
+@choice_option("--comments", COMMENTS, "keep", "Whether comments count; the paper drops them.")
 @click.option(
     "--bootstrap",
     metavar="N",
@@ -110,12 +103,11 @@ _OF_ALL = {"data", "protocol", "as_json"}
     metavar="FILE",
     help='Of editeval: lines {"id", "prediction"}; without it: the copy baseline.',
 )
-@click.option(
+@choice_option(
     "--references",
-    type=click.Choice(("best", "measure")),
-    default="best",
-    show_default=True,
-    help="Of editeval: the best gold edit alone, or all by the measure's own convention.",
+    ("best", "measure"),
+    "best",
+    "Of editeval: the best gold edit alone, or all by the measure's own convention.",
 )
 @click.option(
     "--drop-poor",
@@ -124,12 +116,11 @@ _OF_ALL = {"data", "protocol", "as_json"}
     default=0.0,
     help="Of simplification: leave out the pairs that change most (they are poorly aligned).",
 )
-@click.option(
+@choice_option(
     "--split",
-    type=click.Choice(("keep", "random", "stratified")),
-    default="keep",
-    show_default=True,
-    help="Of simplification: keep the splits, or make new ones of the same sizes.",
+    ("keep", "random", "stratified"),
+    "keep",
+    "Of simplification: keep the splits, or make new ones of the same sizes.",
 )
 @click.option(
     "--attempts",
@@ -197,11 +188,11 @@ def command(
     if report.text is not None:
         print(report.text, end="")
     elif as_json:
-        from excise_server.report.documents import json_text
+        from excise_server.wire.documents import json_text
 
         print(json_text(report.document))
     else:
-        out = _console()
+        out = wide_console(_PIPED)
         for part in report.parts:
             out.print(part)
     for remark in report.remarks:
@@ -250,14 +241,14 @@ def _correlation(
     measures, skipped = _choose("all" if names is None else names, against, wordnet)
 
     from excise_server.evaluation import tables
-    from excise_server.evaluation.commit_messages import factor_report, read_pair
+    from excise_server.evaluation.commit_messages import UNITS, factor_tables, factors, read_pair
     from excise_server.evaluation.journal import Journal
     from excise_server.evaluation.plot import write_plot
-    from excise_server.evaluation.run import Settings, evaluate
-    from excise_server.foundation.forks import usable_cores
+    from excise_server.evaluation.run import EvalSettings, evaluate
+    from excise_server.processes.forks import usable_cores
     from excise_server.records.outputs import read_record
 
-    settings = Settings(
+    settings = EvalSettings(
         measures=measures,
         comments=comments,
         resamples=bootstrap,
@@ -268,7 +259,7 @@ def _correlation(
         jobs=jobs or usable_cores(),
     )
     if execute:
-        from excise_server.evaluation.sandbox import check_guards
+        from excise_server.processes.sandbox import check_guards
 
         say("warning: --execute runs code from the records, in a sandbox (docs/evaluation.md)")
         for note in check_guards():
@@ -279,27 +270,26 @@ def _correlation(
     extra: Document = {}
     if execute:
         records, extra = _executed(records, settings.jobs, timeout, labels)
-    journal = None
-    if resume:
-        journal = Journal(resume, {one.name: one.signature(comments) for one in measures})
-    try:
-        document = evaluate(records, settings, progress, journal)
-    except KeyboardInterrupt:
-        if resume:
-            say(f"interrupted; the same command continues from {resume}")
-        raise
-    finally:
-        if journal is not None:
-            journal.close()
+    signatures = {measure.name: measure.signature(comments) for measure in measures}
+    journal = Journal(resume, signatures) if resume else None
+    with nullcontext() if journal is None else closing(journal):
+        try:
+            document = evaluate(records, settings, progress, journal)
+        except KeyboardInterrupt:
+            if resume:
+                say(f"interrupted; the same command continues from {resume}")
+            raise
     document["skipped"] = skipped
     document["rejected"] = [
         {"line": line.number, "id": line.id, "reason": line.reason} for line in bad
     ]
-    parts: Sequence[RenderableType] = []
+    parts: Iterable[RenderableType] = []
     if messages:
         from excise_server.evaluation.resources import resources
 
-        parts, extra = factor_report(records, resources(wordnet, wanted=["synonyms"]).synonyms)
+        synonyms = resources(wordnet, wanted=["synonyms"]).synonyms
+        extra = {"factors": {unit: factors(records, synonyms, unit) for unit in UNITS}}
+        parts = factor_tables(extra["factors"])
     if plot is not None:
         write_plot(document, plot)
     remarks = [
@@ -308,25 +298,16 @@ def _correlation(
     ]
     lines = [f"line {line.number}: {line.reason}" for line in bad]
     failed = [f"{lost['task']}: {lost['measure']}: {lost['reason']}" for lost in document["failed"]]
-    for heading, items in (("record left out", lines), ("no value", failed)):
-        remarks += [f"{heading}: {text}" for text in items[: tables.SHOWN]]
-        if len(items) > tables.SHOWN:
-            remarks.append(f"{heading}: {len(items) - tables.SHOWN:,} more; --json names them all")
+    remarks += tables.first_remarks("record left out", lines, "names them all")
+    remarks += tables.first_remarks("no value", failed, "names them all")
     text = tables.csv_text(document) if as_csv else None
     return tables.Report(
         document | extra,
-        (*tables.evaluation_table(document, _console().width), *parts),
+        (*tables.evaluation_table(document, wide_console(_PIPED).width), *parts),
         remarks,
         bool(bad or failed or extra.get("not_executed")),
         text=f"{tables.latex_text(document)}\n" if as_latex else text,
     )
-
-
-def _console() -> Console:
-    out = console()
-    if not out.is_terminal:
-        out.width = _PIPED
-    return out
 
 
 def _check_plot(path: str) -> None:
@@ -381,15 +362,14 @@ def _executed(
 ) -> tuple[list[Record], Document]:
     """Run the tests of every record, and return the records with their verdicts as labels."""
     from excise_server.evaluation.labelling import counts, label, labelled_lines
-    from excise_server.evaluation.tables import SHOWN
+    from excise_server.evaluation.tables import first_remarks
 
     with progress("Running tests", len(records)) as advance:
         labelled = label(records, jobs, timeout, advance)
     refused = [outcome for outcome in labelled if outcome.verdict is None]
-    for outcome in refused[:SHOWN]:
-        say(f"not executed: line {outcome.record.line}: {outcome.reason}")
-    if len(refused) > SHOWN:
-        say(f"not executed: {len(refused) - SHOWN:,} more; --json counts them")
+    lines = [f"line {outcome.record.line}: {outcome.reason}" for outcome in refused]
+    for remark in first_remarks("not executed", lines, "counts them"):
+        say(remark)
     total = counts(labelled)
     slow = f", of which {total['timed_out']:,} timed out" if total["timed_out"] else ""
     say(f"tests: {total['passed']:,} outputs pass, {total['failed']:,} do not{slow}")

@@ -7,20 +7,19 @@ import click
 import excise
 from excise.text import Revision, normalise
 from excise_server.cli.inputs import STDIN, read_set
-from excise_server.cli.options import Choices, shared_options
+from excise_server.cli.options import ScoringOptions, shared_options
 from excise_server.cli.progress import progress
 from excise_server.cli.streams import console
 from excise_server.foundation.inputs import RevisionSet, SourceError
-from excise_server.report.documents import explain_document, json_text
+from excise_server.report.documents import explain_document
+from excise_server.wire.documents import json_text
 
-__all__ = ["command"]
 
-
-@click.command("explain", short_help="Show where two revisions of a file diverge.")
+@click.command("explain")
 @click.argument("origin")
 @click.argument("revisions", nargs=-1, metavar="A B")
 @shared_options
-def command(choices: Choices, *, origin: str, revisions: tuple[str, ...]) -> int:
+def command(choices: ScoringOptions, *, origin: str, revisions: tuple[str, ...]) -> int:
     """Show the divergent regions of the revisions A and B of ORIGIN side by side.
 
     Each region shows what both or one of them kept, added and deleted, how much of it is alike,
@@ -45,11 +44,11 @@ def command(choices: Choices, *, origin: str, revisions: tuple[str, ...]) -> int
     if document is not None:
         print(document)
         return 0
-    from excise_server.report.regions import Names, pair_views
+    from excise_server.report.regions import ColumnTitles, pair_views
 
     columns = ("origin", "A", "B")
     texts = (normalise(revision_set.origin), normalise(a.text), normalise(b.text))
-    names = Names(columns, texts if choices.comments == "keep" else None)
+    names = ColumnTitles(columns, texts if choices.comments == "keep" else None)
     out = console()
     ids = revision_set.name, a.id, b.id
     notes = [f"{name}: {note}" for name, note in revision_set.notes]

@@ -8,20 +8,18 @@ from collections.abc import Sequence
 import click
 
 import excise
-from excise_server.cli.options import Choices
+from excise_server.cli.options import ScoringOptions
 from excise_server.cli.progress import progress_map
 from excise_server.cli.streams import say
 from excise_server.foundation.files import read_revisions
 from excise_server.foundation.inputs import Rejected, RevisionSet, SourceError
 from excise_server.records.lines import MAX_JSON
-from excise_server.records.revision_set import read_revision_set
-
-__all__ = ["STDIN", "read_set", "report_rejected", "similarities"]
+from excise_server.records.outputs import read_revision_set
 
 STDIN = "-"
 
 
-def read_set(origin: str, paths: tuple[str, ...], choices: Choices) -> RevisionSet:
+def read_set(origin: str, paths: tuple[str, ...], choices: ScoringOptions) -> RevisionSet:
     """Read the origin and the revisions that a command names, or a document from ``-``."""
     if origin == STDIN:
         if paths:
@@ -44,7 +42,7 @@ def read_set(origin: str, paths: tuple[str, ...], choices: Choices) -> RevisionS
     return read_revisions(origin, paths, encoding=choices.encoding)
 
 
-def similarities(revision_set: RevisionSet, choices: Choices) -> excise.ScoreMatrix:
+def similarities(revision_set: RevisionSet, choices: ScoringOptions) -> excise.ScoreMatrix:
     """Score every pair of revisions.
 
     The matrix alone: what `analysis.compare` adds to it may cost the import of scikit-learn.

@@ -6,10 +6,8 @@ from importlib.util import find_spec
 
 import click
 
-__all__ = ["command"]
 
-
-@click.command("mcp", short_help="Serve candidates to agents (Model Context Protocol).")
+@click.command("mcp")
 @click.argument(
     "folders", nargs=-1, metavar="[FOLDER...]", type=click.Path(exists=True, file_okay=False)
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import wraps
 from typing import Any
@@ -15,11 +15,9 @@ from excise.errors import OptionError
 from excise.reading import PARSER_SECONDS
 from excise.signature import COMMENTS, GRANULARITIES, LCS, PLACES
 
-__all__ = ["Choices", "shared_options"]
-
 
 @dataclass(frozen=True, slots=True)
-class Choices:
+class ScoringOptions:
     """The options of the command line, checked by click (None: the default of the library)."""
 
     granularity: str
@@ -63,28 +61,34 @@ def _language(ctx: click.Context, param: click.Parameter, value: str | None) -> 
     return value
 
 
+_Decorator = Callable[[Any], Any]
+
+
+def choice_option(
+    name: str, words: Sequence[str], default: str, help: str, *names: str
+) -> _Decorator:
+    """Return an option that takes one of some words, and shows its default."""
+    kind = click.Choice(words)
+    return click.option(name, *names, type=kind, default=default, show_default=True, help=help)
+
+
+json_option = click.option(
+    "--json", "as_json", is_flag=True, help="Print JSON for programs (docs/json.md)."
+)
+html_option = click.option(
+    "--html", metavar="FILE", help="Also write a report to be opened in a browser."
+)
+output_option = click.option("--output", "-o", metavar="FILE", help="Write it to a file.")
+repo_option = click.option(
+    "--repo", metavar="DIR", default=".", help="The repository.  [default: this one]"
+)
+
 _OPTIONS = (
-    click.option(
-        "--granularity",
-        type=click.Choice(GRANULARITIES),
-        default="nested",
-        show_default=True,
-        help="How revisions are aligned with the origin.",
+    choice_option(
+        "--granularity", GRANULARITIES, "nested", "How revisions are aligned with the origin."
     ),
-    click.option(
-        "--lcs",
-        type=click.Choice(LCS),
-        default="star",
-        show_default=True,
-        help="Which columns count as conserved.",
-    ),
-    click.option(
-        "--comments",
-        type=click.Choice(COMMENTS),
-        default="keep",
-        show_default=True,
-        help="Whether comments count.",
-    ),
+    choice_option("--lcs", LCS, "star", "Which columns count as conserved."),
+    choice_option("--comments", COMMENTS, "keep", "Whether comments count."),
     click.option(
         "--place",
         type=click.Choice(PLACES),
@@ -108,12 +112,12 @@ _OPTIONS = (
 
 
 def shared_options(function: Callable[..., int]) -> Callable[..., int]:
-    """Give a command the shared options, passed to it as one `Choices`."""
+    """Give a command the shared options, passed to it as one `ScoringOptions`."""
 
     @wraps(function)
     def with_choices(**arguments: Any) -> int:  # noqa: ANN401 - what click parsed
-        names = Choices.__dataclass_fields__
-        chosen = Choices(**{name: arguments.pop(name) for name in names})
+        names = ScoringOptions.__dataclass_fields__
+        chosen = ScoringOptions(**{name: arguments.pop(name) for name in names})
         if (chosen.place, chosen.lcs) == ("anchored", "paper"):
             raise click.UsageError("--lcs paper has no places: drop --place anchored.")
         return function(chosen, **arguments)

@@ -12,9 +12,8 @@ import click
 
 from excise.clustering import DISTANCE, LINKAGE, LINKAGES
 from excise.patches import IGNORED
-from excise_server.foundation.forks import Map, forked_map, usable_cores
-
-__all__ = ["PatchChoices", "patch_options"]
+from excise_server.cli.options import html_option
+from excise_server.processes.forks import Map, forked_map, usable_cores
 
 MOST_JOBS = 8
 """Processes used unasked: beyond these, what one process does alone takes most of the time."""
@@ -63,11 +62,7 @@ class PatchChoices:
     def patches_alone(self) -> list[str]:
         """The options given that only patches have."""
         names = ("newest", "series", "idf", "incremental", "workers", "dask", "jobs")
-        flags = [f"--{name.replace('_', '-')}" for name in names if getattr(self, name)]
-        return [
-            *flags,
-            *(f"--{name}" for name in ("scores", "csv", "related") if getattr(self, name)),
-        ]
+        return [f"--{n}" for n in (*names, "scores", "csv", "related") if getattr(self, n)]
 
 
 _OPTIONS = (
@@ -120,7 +115,7 @@ _OPTIONS = (
     ),
     click.option("--scores", is_flag=True, help="Patches: with --json, also every pair above 0."),
     click.option("--csv", is_flag=True, help="Patches: print a line a patch."),
-    click.option("--html", metavar="FILE", help="Also write a report to be opened in a browser."),
+    html_option,
 )
 
 

@@ -6,7 +6,8 @@ import sys
 from collections.abc import Callable
 from contextlib import AbstractContextManager, closing, nullcontext, suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import Any
 
 import click
 
@@ -14,55 +15,51 @@ from excise.clustering import merges
 from excise.errors import ExciseError
 from excise.patches import DISTANCE, LINKAGE, Patch, Pool, group
 from excise_server.cli.inputs import report_rejected
-from excise_server.cli.options import Choices
-from excise_server.cli.output import write_text
+from excise_server.cli.options import ScoringOptions
 from excise_server.cli.patch_options import PatchChoices
 from excise_server.cli.progress import progress
-from excise_server.cli.streams import console
+from excise_server.cli.streams import console, show, write_text
 from excise_server.cli.worktrees import Shown, compare_found, opened
-from excise_server.foundation.forks import forked_map
 from excise_server.foundation.inputs import SourceError
+from excise_server.processes.forks import forked_map
 from excise_server.queue.reading import NO_DIFF, Queue, as_series, newest, read_queue
-from excise_server.queue.state import State
-from excise_server.queue.watched import read_watched
-from excise_server.report.documents import json_text
+from excise_server.queue.state import State, read_watched
 from excise_server.report.patches import Grouped, patch_csv, patch_document, patch_table
+from excise_server.sources.candidates import find_patches
 from excise_server.sources.commits import read_commits
-from excise_server.sources.patch_candidates import find_patches
-
-if TYPE_CHECKING:
-    from excise_server.queue.distribute import Crew
-
-__all__ = ["cluster_commits", "cluster_in_repository", "cluster_patches", "cluster_related"]
+from excise_server.wire.documents import json_text
 
 
-def cluster_patches(paths: tuple[str, ...], choices: Choices, chosen: PatchChoices) -> int:
+def cluster_patches(paths: tuple[str, ...], choices: ScoringOptions, chosen: PatchChoices) -> int:
     """Group patches and print the groups."""
     if chosen.incremental is not None:
         return _cluster_watched(paths, choices, chosen)
     _check(paths, choices)
-    with _crew(chosen) as crew:
+    with _workers(chosen) as workers:
         # A series needs the hunks of all its patches.
-        if not chosen.series and (crew is not None or chosen.processes > 1):
-            return _cluster_counted(paths, choices, chosen, crew)
+        if not chosen.series and (workers is not None or chosen.processes > 1):
+            return _cluster_counted(paths, choices, chosen, workers)
         with progress("Reading"):
             queue = read_queue(paths, sys.stdin.buffer)
         _check_patches(queue)
-        return _cluster_queue(queue, choices, chosen, crew)
+        return _cluster_queue(queue, choices, chosen, workers)
 
 
 def _cluster_counted(
-    paths: tuple[str, ...], choices: Choices, chosen: PatchChoices, crew: Crew | None
+    paths: tuple[str, ...],
+    choices: ScoringOptions,
+    chosen: PatchChoices,
+    workers: Any,  # noqa: ANN401 - a client of Dask, or None
 ) -> int:
     """Group patches that several processes read and count."""
     from excise_server.queue.counted import read_counted
 
     with progress("Reading", 1.0) as advance:
-        if crew is not None:
+        if workers is not None:
             from excise_server.queue.distribute import distributed_queue
 
             counted = distributed_queue(
-                crew, paths, sys.stdin.buffer, ignored=chosen.ignored, idf=chosen.idf,
+                workers, paths, sys.stdin.buffer, ignored=chosen.ignored, idf=chosen.idf,
                 only_newest=chosen.newest, advance=advance,
             )  # fmt: skip
         else:
@@ -76,7 +73,7 @@ def _cluster_counted(
     return _print_groups(grouped, choices, chosen)
 
 
-def cluster_commits(folder: str, name: str, choices: Choices, chosen: PatchChoices) -> int:
+def cluster_commits(folder: str, name: str, choices: ScoringOptions, chosen: PatchChoices) -> int:
     """Group the commits of a range and print the groups."""
     _check((folder,), choices)
     if chosen.incremental is not None:
@@ -84,13 +81,13 @@ def cluster_commits(folder: str, name: str, choices: Choices, chosen: PatchChoic
     with progress("Reading", 1.0) as advance:
         queue = read_commits(opened(folder, only_commits=True), name, advance)
     if not (queue.patches or queue.covers or queue.rejected):
-        raise SourceError("it holds no commit", name=name, hint="check the order: OLD..NEW")
-    with _crew(chosen) as crew:
-        return _cluster_queue(queue, choices, chosen, crew)
+        raise SourceError("it contains no commits", name=name, hint="check the order: OLD..NEW")
+    with _workers(chosen) as workers:
+        return _cluster_queue(queue, choices, chosen, workers)
 
 
 def cluster_in_repository(
-    folder: str, onto: str, paths: tuple[str, ...], choices: Choices, chosen: PatchChoices
+    folder: str, onto: str, paths: tuple[str, ...], choices: ScoringOptions, chosen: PatchChoices
 ) -> int:
     """Group patches as whole files, made from the texts that a repository has."""
     _check(paths, choices)
@@ -107,16 +104,16 @@ def cluster_in_repository(
     return compare_found(repository.top, candidates, shown)
 
 
-def _crew(chosen: PatchChoices) -> AbstractContextManager[Crew | None]:
+def _workers(chosen: PatchChoices) -> AbstractContextManager[Any]:
     """Return the workers that were asked for, if any."""
     if chosen.dask is None and chosen.workers is None:
         return nullcontext()
-    from excise_server.queue.distribute import crew
+    from excise_server.queue.distribute import connected
 
-    return crew(chosen.dask, chosen.workers or 1)
+    return connected(chosen.dask, chosen.workers or 1)
 
 
-def _cluster_watched(paths: tuple[str, ...], choices: Choices, chosen: PatchChoices) -> int:
+def _cluster_watched(paths: tuple[str, ...], choices: ScoringOptions, chosen: PatchChoices) -> int:
     """Group the messages of a state and the new ones, or only the known ones without paths."""
     _check(paths or ("",), choices)
     if chosen.series:
@@ -138,7 +135,7 @@ def _cluster_watched(paths: tuple[str, ...], choices: Choices, chosen: PatchChoi
         entries = state.entries_of(queue.patches)
         pool = Pool(ignored=chosen.ignored, idf=chosen.idf)
         for entry in entries:  # nothing is read again, or counted unasked
-            pool.add_read(entry.message.patch, entry.edits, entry.patch_id, entry.text_id)
+            pool.add_read(entry.message.patch, entry.edits, entry.ids)
         grouped = _grouped(queue, pool, chosen, lambda number: state.whole(entries[number]))
         grouped = replace(grouped, new=watched.new, about=tuple(about))
         return _print_groups(grouped, choices, chosen)
@@ -150,7 +147,7 @@ def _check_patches(queue: Queue) -> None:
         raise click.UsageError("Missing option '--origin': these files hold no patches.")
 
 
-def _check(paths: tuple[str, ...], choices: Choices) -> None:
+def _check(paths: tuple[str, ...], choices: ScoringOptions) -> None:
     if not paths:
         raise click.UsageError(
             "Name patches, mailboxes or a folder of them ('-': standard input); "
@@ -163,17 +160,16 @@ def _check(paths: tuple[str, ...], choices: Choices) -> None:
         raise click.UsageError(f"{names} need --origin; patches have one form.")
 
 
-def cluster_related(paths: tuple[str, ...], choices: Choices, chosen: PatchChoices) -> int:
+def cluster_related(paths: tuple[str, ...], choices: ScoringOptions, chosen: PatchChoices) -> int:
     """Group patches, a series being one, and print the groups."""
     if not paths:
         raise click.UsageError("Name patches, mailboxes or a folder of them.")
     plain = PatchChoices(threshold=chosen.threshold, newest=chosen.newest)
-    same = Choices("nested", "star", "keep", None, None, None, choices.json)
+    same = ScoringOptions("nested", "star", "keep", None, None, None, choices.json)
     if replace(chosen, related=False) != plain or choices != same:
         raise click.UsageError("--related takes --threshold, --newest and --json alone.")
     from excise.patches.related import RELATED_DISTANCE
-    from excise_server.duplicates.find import related_groups
-    from excise_server.duplicates.proposals import proposals_of
+    from excise_server.duplicates.find import proposals_of, related_groups
     from excise_server.report.duplicates import groups_document
 
     with progress("Reading"):
@@ -187,26 +183,27 @@ def cluster_related(paths: tuple[str, ...], choices: Choices, chosen: PatchChoic
     if choices.json:
         print(json_text(document))
     else:
-        from excise_server.report.duplicates_text import group_lines
+        from excise_server.report.tables import related_lines
 
-        out = console()
-        for line in group_lines(document, out):
-            out.print(line)
+        show(partial(related_lines, document))
     return report_rejected(queue.rejected)
 
 
 def _cluster_queue(
-    queue: Queue, choices: Choices, chosen: PatchChoices, crew: Crew | None = None
+    queue: Queue,
+    choices: ScoringOptions,
+    chosen: PatchChoices,
+    workers: Any = None,  # noqa: ANN401
 ) -> int:
     """Group patches that were read, here or by workers."""
     queue = newest(queue) if chosen.newest else queue
     queue = as_series(queue) if chosen.series else queue
     patches = [member.message.patch for member in queue.patches]
     with progress("Counting", len(patches)) as advance:
-        if crew is not None:
+        if workers is not None:
             from excise_server.queue.distribute import distributed_pool
 
-            pool = distributed_pool(crew, patches, ignored=chosen.ignored, idf=chosen.idf)
+            pool = distributed_pool(workers, patches, ignored=chosen.ignored, idf=chosen.idf)
         else:
             pool = Pool(ignored=chosen.ignored, idf=chosen.idf)
             for done, patch in enumerate(patches, start=1):
@@ -227,14 +224,14 @@ def _grouped(
 
 
 def _import_clustering() -> None:
-    """Import what large groups need, which takes half a second; whoever needs it says it lacks."""
+    """Import what large groups need, which takes half a second; `group` reports what is missing."""
     with suppress(ExciseError):
         import numpy as np
 
         merges(np.zeros((2, 2)))
 
 
-def _print_groups(grouped: Grouped, choices: Choices, chosen: PatchChoices) -> int:
+def _print_groups(grouped: Grouped, choices: ScoringOptions, chosen: PatchChoices) -> int:
     """Print the groups in the chosen format, write the report, and name rejected patches."""
     if chosen.html is not None:
         from excise_server.report.html_groups import patches_page
@@ -251,7 +248,7 @@ def _print_groups(grouped: Grouped, choices: Choices, chosen: PatchChoices) -> i
 
 
 def _print_table(grouped: Grouped) -> None:
-    from excise_server.report.tables import notes_text, signature_text
+    from excise_server.report.tables import SignatureText, notes_text
 
     queue, shown = grouped.queue, grouped.clusters
     notes = list(queue.notes)
@@ -262,19 +259,11 @@ def _print_table(grouped: Grouped) -> None:
             cluster for cluster in grouped.clusters if any(new[index] for index in cluster.members)
         )
         notes = [(name, note) for name, note in notes if name in grouped.new]
-    lines = [f"{name}: {note}" for name, note in notes]
-    lines.append(
-        f"basis {grouped.pool.basis}, {grouped.linkage} linkage, distance {grouped.threshold:g}"
-    )
-    if queue.covers:
-        lines.append(f"without a diff, not grouped: {len(queue.covers):,}")
-    if queue.others:
-        lines.append(f"other files, not patches: {queue.others:,}")
-    lines += grouped.about
+    lines = [*(f"{name}: {note}" for name, note in notes), *grouped.remarks]
     if len(shown) < len(grouped.clusters):
         hidden = len(grouped.clusters) - len(shown)
         lines.append(f"clusters without a new patch are not shown: {hidden:,}")
     out = console()
     if shown:
         out.print(patch_table(grouped, shown))
-    out.print(*notes_text("note", lines), signature_text(grouped.pool.signature), sep="\n")
+    out.print(*notes_text("note", lines), SignatureText(grouped.pool.signature), sep="\n")

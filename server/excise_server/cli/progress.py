@@ -11,8 +11,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from rich.progress import Progress
 
-__all__ = ["DELAY", "Advance", "progress", "progress_map"]
-
 DELAY = 1.0
 """Seconds that pass before a bar is shown."""
 
@@ -23,12 +21,8 @@ Advance = Callable[[float], None]
 def progress(label: str, total: float | None = None) -> Iterator[Advance]:
     """Show progress, and yield a function that takes the amount done so far.
 
-    Parameters
-    ----------
-    label : str
-        What is being done: our own text, never that of a file.
-    total : float, optional
-        The amount to do; None: unknown, and a moving bar is shown.
+    - ``label``: what is being done: our own text, never that of a file.
+    - ``total``: the amount to do; None: unknown, and a moving bar is shown.
     """
     if not sys.stderr.isatty():
         yield lambda done: None

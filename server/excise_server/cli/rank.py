@@ -7,19 +7,20 @@ import click
 import excise
 from excise_server.cli.candidate_options import intent_option
 from excise_server.cli.inputs import read_set, report_rejected, similarities
-from excise_server.cli.options import Choices, shared_options
+from excise_server.cli.options import ScoringOptions, shared_options
 from excise_server.cli.streams import console
-from excise_server.report.documents import json_text, rank_document
+from excise_server.report.documents import rank_document
+from excise_server.wire.documents import json_text
 
-__all__ = ["command"]
 
-
-@click.command("rank", short_help="Order the revisions of a file: first the edit that most make.")
+@click.command("rank")
 @click.argument("origin")
 @click.argument("revisions", nargs=-1, metavar="REVISION...")
 @intent_option
 @shared_options
-def command(choices: Choices, *, origin: str, revisions: tuple[str, ...], intent: str) -> int:
+def command(
+    choices: ScoringOptions, *, origin: str, revisions: tuple[str, ...], intent: str
+) -> int:
     """Rank the REVISIONs of ORIGIN without knowing the right one.
 
     First comes the edit that most revisions make: those with the same code, comments aside. Of
@@ -41,11 +42,9 @@ def command(choices: Choices, *, origin: str, revisions: tuple[str, ...], intent
     if choices.json:
         print(json_text(rank_document(matrix, ranking, intent, revision_set)))
     else:
-        from excise_server.report.tables import rank_table, signature_text
+        from excise_server.report.tables import SignatureText, rank_table
 
         console().print(
-            rank_table(ranking, intent, revision_set),
-            signature_text(matrix.signature),
-            sep="\n",
+            rank_table(ranking, intent, revision_set), SignatureText(matrix.signature), sep="\n"
         )
     return report_rejected(revision_set.rejected)

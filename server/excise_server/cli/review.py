@@ -2,31 +2,35 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import click
 
+from excise_server.candidates.chosen import for_issue
 from excise_server.candidates.worktrees import compare_candidates
-from excise_server.cli.candidate_options import batch_option, intent_option, selection_options
-from excise_server.cli.output import write_text
+from excise_server.cli.candidate_options import (
+    batch_option,
+    intent_option,
+    issue_option,
+    selection_options,
+)
+from excise_server.cli.options import choice_option, output_option, repo_option
 from excise_server.cli.progress import progress
-from excise_server.cli.streams import wide_console
+from excise_server.cli.streams import show
 from excise_server.cli.verdicts import say_left_out, verdict_option
 from excise_server.cli.worktrees import read_candidates, say_rejected
 from excise_server.foundation.escape import visible
 from excise_server.foundation.inputs import SourceError
-from excise_server.report.documents import json_text
-from excise_server.report.review import ReviewDocument, chosen_hunks, review_document
+from excise_server.git.checkouts import Selection
+from excise_server.report.review import chosen_hunks, review_document
 from excise_server.report.review_parts import ORIGIN, Folding
-from excise_server.sources.candidates import Selection
 from excise_server.sources.verdicts import read_verdicts
-
-__all__ = ["command"]
-
-_FORMATS = ("text", "markdown", "json", "html")
+from excise_server.wire.documents import ReviewDocument, json_text
 
 
-@click.command("review", short_help="Show what candidates change, hunk by hunk, side by side.")
+@click.command("review")
 @click.argument("candidates", nargs=-1, metavar="[CANDIDATE...]")
-@click.option("--repo", metavar="DIR", default=".", help="The repository.  [default: this one]")
+@repo_option
 @click.option(
     "--origin",
     metavar="DIR",
@@ -34,6 +38,7 @@ _FORMATS = ("text", "markdown", "json", "html")
 )
 @selection_options
 @batch_option
+@issue_option
 @intent_option
 @verdict_option
 @click.option("--path", metavar="GLOB", multiple=True, help="Show only files so named.")
@@ -52,20 +57,20 @@ _FORMATS = ("text", "markdown", "json", "html")
 @click.option(
     "--whole", is_flag=True, help="Fold nothing: what all agree on, generated files, long texts."
 )
-@click.option(
+@choice_option(
     "--format",
-    type=click.Choice(_FORMATS),
-    default="text",
-    show_default=True,
-    help="For people, for a comment or a prompt, for programs (docs/json.md), for a browser.",
+    ("text", "markdown", "json", "html"),
+    "text",
+    "For people, for a comment or a prompt, for programs (docs/json.md), for a browser.",
 )
-@click.option("--output", "-o", metavar="FILE", help="Write it to a file.")
+@output_option
 def command(
     *,
     candidates: tuple[str, ...],
     repo: str,
     origin: str | None,
     batch: str,
+    issue: str,
     intent: str,
     verdicts: tuple[str, ...],
     path: tuple[str, ...],
@@ -89,6 +94,7 @@ def command(
     names an insertion by the line before it.
     """
     top, every = read_candidates(repo, origin, candidates, selection)
+    every = for_issue(every, issue)
     judged, bad = read_verdicts(verdicts)
     with progress("Comparing"):
         compared = compare_candidates(
@@ -97,30 +103,20 @@ def command(
         document = chosen_hunks(review_document(compared), path, hunk)
     folding = Folding(_id_of(document, against), whole)
     # Views are imported late: most import rich, which the help does not need.
-    text = None
     if format == "json":
-        text = json_text(document)
+        show(json_text(document), output)
     elif format == "html":
         from excise_server.report.html_review import review_page
 
-        text = review_page(document, folding)
+        show(review_page(document, folding), output)
     elif format == "markdown":
-        from excise_server.report.review_markdown import markdown_page
+        from excise_server.report import markdown_pages
 
-        text = markdown_page(document, folding)
+        show(markdown_pages.review_page(document, folding), output)
     else:
-        from excise_server.report.review_text import review_lines, text_page
+        from excise_server.report.review_text import review_lines
 
-        if output is not None:
-            text = text_page(document, folding)
-        else:
-            out = wide_console()
-            for line in review_lines(document, folding, out):
-                out.print(line)
-    if text is not None and output is not None:
-        write_text(output, f"{text}\n")
-    elif text is not None:
-        print(text)
+        show(partial(review_lines, document, folding), output)
     say_left_out(bad)
     say_rejected(compared)
     return 1 if compared.candidates.rejected or bad else 0
@@ -129,10 +125,7 @@ def command(
 def _id_of(document: ReviewDocument, name: str) -> str:
     """Return the id of the candidate that others are shown against.
 
-    Raises
-    ------
-    SourceError
-        If the review has no candidate of that name.
+    Raises SourceError if the review has no candidate of that name.
     """
     if not name:
         return ORIGIN

@@ -14,27 +14,18 @@ import click
 import excise
 from excise.signature import DELETIONS
 from excise.text import normalise
-from excise_server.cli.options import Choices, shared_options
+from excise_server.cli.options import ScoringOptions, choice_option, shared_options
 from excise_server.cli.progress import Advance, progress
 from excise_server.cli.streams import console, say
 from excise_server.foundation.files import language_of, read_text
 from excise_server.foundation.inputs import SourceError
 from excise_server.records.lines import BadLine, opened, read_records
 from excise_server.records.outputs import ScoreRecord, read_score_record
-from excise_server.report.documents import (
-    ErrorLine,
-    RecordLine,
-    json_line,
-    json_text,
-    record_line,
-    score_document,
-    summary_document,
-)
-
-__all__ = ["command"]
+from excise_server.report.documents import record_line, score_document, summary_document
+from excise_server.wire.documents import ErrorLine, RecordLine, json_line, json_text
 
 
-@click.command("score", short_help="Score a hypothesis against a reference.")
+@click.command("score")
 @click.option("--origin", metavar="FILE", help="The file before any edit.")
 @click.option("--reference", metavar="FILE", multiple=True, help="The edit to compare with.")
 @click.option("--hypothesis", metavar="FILE", help="The edit to score.")
@@ -45,16 +36,10 @@ __all__ = ["command"]
 @click.option(
     "--baseline", metavar="FILE", help="Records of another system: --summary has the difference."
 )
-@click.option(
-    "--deletion",
-    type=click.Choice(DELETIONS),
-    default="precision",
-    show_default=True,
-    help="Form of the delete operation.",
-)
+@choice_option("--deletion", DELETIONS, "precision", "Form of the delete operation.")
 @shared_options
 def command(
-    choices: Choices,
+    choices: ScoringOptions,
     *,
     origin: str | None,
     reference: tuple[str, ...],
@@ -87,7 +72,11 @@ def command(
 
 
 def _score(
-    texts: Sequence[str], language: str | None, path: str | None, choices: Choices, deletion: str
+    texts: Sequence[str],
+    language: str | None,
+    path: str | None,
+    choices: ScoringOptions,
+    deletion: str,
 ) -> excise.Score:
     """Score the last of some texts against those between it and the origin."""
     return excise.excision_score(
@@ -101,7 +90,7 @@ def _score(
     )
 
 
-def _score_files(paths: tuple[str, ...], choices: Choices, deletion: str) -> int:
+def _score_files(paths: tuple[str, ...], choices: ScoringOptions, deletion: str) -> int:
     texts = [read_text(path, encoding=choices.encoding, descriptors=True) for path in paths]
     with progress("Scoring"):
         language = choices.language or language_of(paths[0], texts[0], paths[1:])
@@ -110,12 +99,12 @@ def _score_files(paths: tuple[str, ...], choices: Choices, deletion: str) -> int
     if document is not None:
         print(document)
         return 0
-    from excise_server.report.regions import Names, pair_views
+    from excise_server.report.regions import ColumnTitles, pair_views
 
     position = 1 + score.reference
     columns = ("origin", "reference", "hypothesis")
     chosen = (normalise(texts[0]), normalise(texts[position]), normalise(texts[-1]))
-    names = Names(columns, chosen if choices.comments == "keep" else None, deletion)
+    names = ColumnTitles(columns, chosen if choices.comments == "keep" else None, deletion)
     out = console()
     for view in pair_views(score, names, (paths[0], paths[position], paths[-1]), "score"):
         out.print(view)
@@ -123,7 +112,7 @@ def _score_files(paths: tuple[str, ...], choices: Choices, deletion: str) -> int
 
 
 def _scored(
-    stream: IO[bytes], path: str, choices: Choices, deletion: str
+    stream: IO[bytes], path: str, choices: ScoringOptions, deletion: str
 ) -> Iterator[tuple[ScoreRecord | BadLine, excise.Score | str]]:
     """Yield each record with its score, or with the reason why it has none."""
     for record in read_records(stream, read_score_record, path):
@@ -141,7 +130,7 @@ def _scored(
         yield record, score
 
 
-def _score_lines(path: str, choices: Choices, deletion: str) -> int:
+def _score_lines(path: str, choices: ScoringOptions, deletion: str) -> int:
     """Score record by record: memory does not grow with the file."""
     bad = 0
     with opened(path) as stream, _progress(length := _length(stream)) as advance:
@@ -160,7 +149,7 @@ def _score_lines(path: str, choices: Choices, deletion: str) -> int:
     return 1 if bad else 0
 
 
-def _summarise(path: str, baseline: str | None, choices: Choices, deletion: str) -> int:
+def _summarise(path: str, baseline: str | None, choices: ScoringOptions, deletion: str) -> int:
     """Print the mean of one file or of two, and name how many records have no score."""
     paths = [path] if baseline is None else [path, baseline]
     summaries = [_summary(name, choices, deletion) for name in paths]
@@ -186,7 +175,7 @@ def _summarise(path: str, baseline: str | None, choices: Choices, deletion: str)
     return 1 if any(failed for _, failed in summaries) else 0
 
 
-def _summary(path: str, choices: Choices, deletion: str) -> tuple[excise.CorpusScore, int]:
+def _summary(path: str, choices: ScoringOptions, deletion: str) -> tuple[excise.CorpusScore, int]:
     """Summarise the records of a file, and count those without a score."""
     tasks: list[Hashable] = []
     errors: list[str] = []

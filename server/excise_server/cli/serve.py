@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import click
 
-__all__ = ["command"]
 
-
-@click.command("serve", short_help="Run the language server.")
+@click.command("serve")
 @click.option("--stdio", is_flag=True, help="Over standard input and output (default).")
 @click.option(
     "--tcp", type=click.IntRange(0, 65535), metavar="PORT", help="On a port; 0: a free one."

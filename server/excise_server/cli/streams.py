@@ -1,18 +1,20 @@
-"""Standard output and error of the command: no byte of an input reaches a terminal raw."""
+"""What the command writes: no byte of an input reaches a terminal raw, no file is half written."""
 
 from __future__ import annotations
 
 import codecs
 import io
+import os
 import sys
+import tempfile
+from collections.abc import Callable, Iterable
+from contextlib import suppress
 from typing import IO, TYPE_CHECKING, TextIO, cast
 
 from excise_server.foundation.escape import printable
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
-__all__ = ["console", "say", "set_up_streams", "wide_console"]
+    from rich.console import Console, RenderableType
 
 _PLAIN = {
     "…": "...",
@@ -53,14 +55,66 @@ def console() -> Console:
     return Piped(file=file, markup=False, highlight=False, emoji=False, soft_wrap=not terminal)
 
 
-def wide_console() -> Console:
-    """Return the console for people, whose lines are as long as they are off a terminal."""
+def wide_console(width: int | None = None) -> Console:
+    """Return the console for people, whose lines are so long off a terminal (None: as they are)."""
     from excise_server.report.tables import UNWRAPPED
 
     out = console()
     if not out.is_terminal:
-        out.width = UNWRAPPED
+        out.width = width or UNWRAPPED
     return out
+
+
+def show(
+    page: str | Callable[[Console], Iterable[RenderableType]], output: str | None = None
+) -> None:
+    """Print a page, or lines made for a console; or write them to the file ``output``.
+
+    Raises SourceError if the file cannot be written.
+    """
+    if output is not None:
+        from excise_server.report.tables import plain_text
+
+        text = page if isinstance(page, str) else plain_text(page)
+        write_text(output, f"{text}\n")
+    elif isinstance(page, str):
+        print(page)
+    else:
+        out = wide_console()
+        for line in page(out):
+            out.print(line)
+
+
+def write_text(path: str, text: str) -> None:
+    """Write a file in one step, so the old content stays until the new text is complete.
+
+    Raises SourceError if it cannot be written, or something that is not a regular file has that
+    name.
+    """
+    from excise_server.foundation.inputs import SourceError
+
+    try:
+        if os.path.lexists(path) and not os.path.isfile(path):
+            raise SourceError(f"cannot write {path}: it is not a regular file")
+        _write(os.path.realpath(path), text)
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        raise SourceError(f"cannot write {path}: {reason}") from error
+
+
+def _write(path: str, text: str) -> None:
+    descriptor, part = tempfile.mkstemp(prefix=".excise-", dir=os.path.dirname(path))
+    try:
+        with open(descriptor, "w", encoding="utf-8", errors="backslashreplace", newline="") as file:
+            file.write(text)
+        mask = os.umask(0)
+        os.umask(mask)
+        os.chmod(part, 0o666 & ~mask)
+        os.replace(part, path)
+    except BaseException:
+        with suppress(OSError):
+            os.unlink(part)
+        raise
 
 
 class _Trimmed:

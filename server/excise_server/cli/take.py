@@ -12,36 +12,37 @@ from functools import partial
 import click
 import msgspec
 
-from excise_server.candidates.take import take_from_review
+from excise_server.candidates.chosen import for_issue, take_from_review
+from excise_server.candidates.scratch import scratch_copy
 from excise_server.candidates.written import Checkout, opened_checkout
 from excise_server.cli.candidate_options import (
     batch_option,
     given_options,
+    issue_option,
     selection_options,
 )
+from excise_server.cli.options import json_option, repo_option
 from excise_server.cli.progress import progress
 from excise_server.cli.streams import say
+from excise_server.cli.verdicts import run_on_mix, timeout_option
 from excise_server.cli.worktrees import opened, read_candidates
 from excise_server.foundation.escape import source_text, visible
 from excise_server.foundation.files import file_error
 from excise_server.foundation.inputs import SourceError
-from excise_server.foundation.processes import held_signals
-from excise_server.git.worktree_files import SHA256_DIGITS
-from excise_server.report.documents import json_text
+from excise_server.git.checkouts import Selection
+from excise_server.processes.lifetime import held_signals
+from excise_server.processes.parsers import cache_folder
 from excise_server.report.take import take_document, undone_document
-from excise_server.review.mixes import BrokenMixError
+from excise_server.review.mixes import ANYWAY_HINT, BrokenMixError
 from excise_server.review.taking import Plan, Taken, choices_named, choices_planned
-from excise_server.sources.candidates import Selection
-from excise_server.workers.quarantine import cache_folder
-
-__all__ = ["command"]
+from excise_server.wire.documents import json_text
 
 _MAX_PLAN = 10_000_000
 
 
-@click.command("take", short_help="Put together what you choose of candidates, as one patch.")
+@click.command("take")
 @click.argument("choices", nargs=-1, metavar="[CANDIDATE [PATH[#LINES]]...]...")
-@click.option("--repo", metavar="DIR", default=".", help="The repository.  [default: this one]")
+@repo_option
 @click.option(
     "--plan", metavar="FILE", help="Take what a program chose (docs/json.md); - to read it."
 )
@@ -53,12 +54,18 @@ _MAX_PLAN = 10_000_000
     "--origin", metavar="DIR", help="The folder that folders without git (--among) began as."
 )
 @click.option("--conflicts", is_flag=True, help="Also take parts that conflict with the target.")
+@click.option("--split", is_flag=True, help="Take hunks without those that belong with them.")
 @click.option("--anyway", is_flag=True, help="Also take a mix that cannot work: see below.")
+@click.option(
+    "--run", metavar="COMMAND", help="Run it on the result first: nothing is taken if it fails."
+)
+@timeout_option
 @click.option("--write", is_flag=True, help="Change the files of this checkout, all or none.")
 @click.option("--undo", is_flag=True, help="Undo the last --write of this checkout.")
 @selection_options
 @batch_option
-@click.option("--json", "as_json", is_flag=True, help="Print JSON for programs (docs/json.md).")
+@issue_option
+@json_option
 def command(
     *,
     choices: tuple[str, ...],
@@ -68,11 +75,15 @@ def command(
     among: tuple[str, ...],
     origin: str | None,
     conflicts: bool,
+    split: bool,
     anyway: bool,
+    run: str | None,
+    timeout: float | None,
     write: bool,
     undo: bool,
     as_json: bool,
     batch: str,
+    issue: str,
     selection: Selection,
 ) -> int:
     """Print one git patch of what you choose, made for HEAD of this checkout.
@@ -87,10 +98,17 @@ def command(
     choices overlap, or if the target has changed the same lines since (--conflicts takes these).
     If a file has the name of a candidate, write ./NAME.
 
-    A mix is checked: it is refused if it does not parse, or (Python) if a name is missing or a
+    Hunks of a candidate that share a new name belong together: one of them is taken with the
+    others, and the command says so. --split takes the named ones alone.
+
+    A mix is checked: it is refused if it does not parse, if a name is missing, or (Python) if a
     method fell out of its class, although the origin and the whole candidates are fine. The message
-    names the hunk that is missing; --anyway takes the mix all the same. A mix that passes parses,
-    and no name is missing: that it works is not checked.
+    names the hunk that is missing; --anyway takes the mix all the same. That a mix works is not
+    checked, and a note says where names are not.
+
+    --run COMMAND runs it on the target with the mix in a scratch copy (what git ignores is not
+    there), with your rights. If it does not pass, its last lines are shown and nothing is taken;
+    --anyway takes the mix all the same.
 
     --write changes the files of this checkout instead, and prints the command that undoes it. Your
     other edits in these files stay. If one of them is on the lines of a hunk, nothing is written.
@@ -98,22 +116,28 @@ def command(
     edited since; if that is on the same lines, nothing is undone.
     """
     if undo:
-        if choices or plan is not None or among or digest is not None or conflicts or write:
+        given = plan, digest, run
+        if choices or among or conflicts or write or any(each is not None for each in given):
             raise click.UsageError("--undo undoes all of the last take: give no choices with it.")
         return _undo(repo, origin, as_json=as_json)
     if (plan is None) is not bool(choices):
         raise click.UsageError("name a CANDIDATE, or give a --plan FILE, and not both.")
-    if plan is not None and (digest is not None or conflicts or anyway):
-        raise click.UsageError("a --plan has its own digest, conflicts and anyway.")
+    if plan is not None and (digest is not None or conflicts or split or anyway):
+        raise click.UsageError("a --plan has its own digest, conflicts, split and anyway.")
+    if run is None and timeout is not None:
+        raise click.UsageError("--timeout needs --run COMMAND.")
+    if run is not None and origin is not None:
+        raise click.UsageError("--run needs a repository: leave out --origin.")
     planned = None if plan is None else _read_plan(plan)
     if not write or origin is not None:
         _make_good(repo, origin)
     top, candidates = read_candidates(repo, origin, among, selection, ": --among FOLDER")
+    candidates = for_issue(candidates, issue)
     if planned is None:
         choose = partial(choices_named, choices, in_conflict=conflicts)
     else:
         choose, digest = partial(choices_planned, planned), planned.digest
-        anyway = planned.anyway
+        anyway, split = planned.anyway, planned.split
     with progress("Putting together"):
         try:
             result = take_from_review(
@@ -122,15 +146,25 @@ def command(
                 batch="" if batch == "all" else batch,
                 digest=digest,
                 anyway=anyway,
-                sha256=origin is None and len(candidates.origin) == SHA256_DIGITS,
+                split=split,
+                folders=origin is not None,
             )
         except BrokenMixError as error:
-            # The choices alone are no command: the candidates were found by these options.
-            options = shlex.join(given_options("plan", "conflicts"))
+            # The command needs the options by which the candidates were found, too.
+            options = shlex.join(given_options("plan", "conflicts", "split"))
             mend = error.mend.replace("excise take", f"excise take {options}", 1)
             say(str(error).replace(error.mend, mend, 1) if options else str(error))
             return 1
-    undo_command = _write(repo, origin, result.taken) if write else None
+    if run is not None and result.files:
+        with scratch_copy(opened(repo), result.origin, result.files) as (folder, left_out):
+            for path in left_out:
+                say(f"not in the scratch copy: {visible(path)}")
+            reason = run_on_mix(folder, run, timeout)
+        if reason:
+            say(f"the mix does not pass {run}: {reason}{'' if anyway else f'; {ANYWAY_HINT}'}")
+            if not anyway:
+                return 1
+    undo_command = _write(repo, origin, result) if write else None
     if as_json:
         print(json_text(take_document(top, result, undo_command)))
     elif write:
@@ -142,9 +176,9 @@ def command(
         sys.stdout.flush()
         sys.stdout.buffer.write(result.patch)
         sys.stdout.buffer.flush()
-    for note in result.taken.notes:
+    for note in result.notes:
         say(f"note: {note}")
-    if not result.taken.files:
+    if not result.files:
         say("nothing to take: the target already has all of it")
     return 0
 
@@ -168,24 +202,20 @@ def _read_plan(path: str) -> Plan:
         raise SourceError(f"not a plan: {error}", name=name, hint=hint) from error
 
 
-def _checkout(repo: str, origin: str | None) -> tuple[str, str | None]:
-    """Return the top folder of the checkout and its own part of the repository, if there is one."""
-    if origin is not None:
-        return os.path.realpath(origin), None
-    repository = opened(repo)
-    return repository.top, repository.git_dir
-
-
 @contextmanager
 def _opened(
-    top: str, git_dir: str | None, *, make: bool = True
-) -> Iterator[tuple[Checkout | None, Callable[[], bool]]]:
+    repo: str, origin: str | None, *, make: bool = True
+) -> Iterator[tuple[str, Checkout | None, Callable[[], bool]]]:
     """Open the checkout to write, with signals held back, and say what became of earlier takes."""
+    top, git_dir = os.path.realpath(origin or ""), None
+    if origin is None:
+        repository = opened(repo)
+        top, git_dir = repository.top, repository.git_dir
     with held_signals() as stop:
         try:
             with opened_checkout(top, git_dir, cache_folder(), make=make) as checkout:
                 try:
-                    yield checkout, stop
+                    yield top, checkout, stop
                 finally:
                     for note in checkout.said if checkout else ():
                         say(f"note: {note}")
@@ -201,7 +231,7 @@ def _opened(
 def _make_good(repo: str, origin: str | None) -> None:
     """Put back what an interrupted take changed, so that it is not read as somebody's edits."""
     try:
-        with _opened(*_checkout(repo, origin), make=False):
+        with _opened(repo, origin, make=False):
             pass
     except SourceError as error:
         say(f"note: {error}")
@@ -209,8 +239,7 @@ def _make_good(repo: str, origin: str | None) -> None:
 
 def _write(repo: str, origin: str | None, taken: Taken) -> str | None:
     """Write the files, and return the command that undoes it, unless there was nothing to do."""
-    top, git_dir = _checkout(repo, origin)
-    with _opened(top, git_dir) as (checkout, stop):
+    with _opened(repo, origin) as (top, checkout, stop):
         assert checkout is not None
         written = checkout.write(taken.files, stop)
         for change in written:
@@ -218,7 +247,7 @@ def _write(repo: str, origin: str | None, taken: Taken) -> str | None:
         where = ["--origin", top] if origin is not None else ["--repo", top] if repo != "." else []
         undo = shlex.join(["excise", "take", "--undo", *where])
         if written and stop():
-            say(f"interrupted when all files were written: {undo}")
+            say(f"interrupted after all files were written; to undo: {undo}")
     if not written:
         say("nothing was written: the files already have this content")
         return None
@@ -227,8 +256,7 @@ def _write(repo: str, origin: str | None, taken: Taken) -> str | None:
 
 def _undo(repo: str, origin: str | None, *, as_json: bool) -> int:
     """Undo the last take, or say that this command has just put back one that was interrupted."""
-    top, git_dir = _checkout(repo, origin)
-    with _opened(top, git_dir, make=False) as (checkout, stop):
+    with _opened(repo, origin, make=False) as (top, checkout, stop):
         if checkout is None:
             raise SourceError("nothing to undo: no take of this checkout is known")
         if (plan := checkout.rolled_back) is None:

@@ -2,30 +2,32 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
 from typing import Any
 
 import click
 
-from excise_server.checks.runs import JOBS, SECONDS, Runs, run_in_worktrees
 from excise_server.cli.streams import say
+from excise_server.foundation.escape import printable
 from excise_server.foundation.inputs import SourceError
+from excise_server.processes.parsers import cache_folder
+from excise_server.processes.runs import JOBS, SECONDS, Runs, run_in_worktrees
 from excise_server.review.candidate import Candidate
-from excise_server.workers.quarantine import cache_folder
-
-__all__ = [
-    "RunOptions",
-    "begin_parsing",
-    "run_checks",
-    "run_options",
-    "run_options_of",
-    "say_left_out",
-    "verdict_option",
-]
 
 _Command = Callable[..., Any]
+
+_TAIL, _TAIL_LINES = 4_000, 20
+"""Bytes and lines at the end of a run's output that are shown."""
+
+timeout_option = click.option(
+    "--timeout",
+    metavar="SECONDS",
+    type=click.FloatRange(0, 1e6, min_open=True),
+    help=f"Time of a run, which is ended then.  [default: {SECONDS:g}]",
+)
 
 verdict_option = click.option(
     "--verdicts",
@@ -35,57 +37,58 @@ verdict_option = click.option(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class RunOptions:
-    """A command, and how it is run."""
-
-    command: str
-    jobs: int
-    seconds: float
-
-
 def run_options(function: _Command) -> _Command:
-    """Add the options that `run_options_of` reads."""
+    """Add the options that `run_checks` takes."""
     options = (
         click.option("--run", metavar="COMMAND", help="Run it in the folder of each candidate."),
         click.option(
             "--jobs", type=click.IntRange(1, 64), help=f"Runs at a time.  [default: {JOBS}]"
         ),
-        click.option(
-            "--timeout",
-            metavar="SECONDS",
-            type=click.FloatRange(0, 1e6, min_open=True),
-            help=f"Time of a run, which is ended then.  [default: {SECONDS:g}]",
-        ),
+        timeout_option,
     )
     for option in reversed(options):
         function = option(function)
     return function
 
 
-def run_options_of(run: str | None, jobs: int | None, timeout: float | None) -> RunOptions | None:
-    """Return the values of the options.
-
-    Raises
-    ------
-    click.UsageError
-        If nothing is run for which they hold.
-    """
-    if run is None:
-        if jobs is not None or timeout is not None:
-            raise click.UsageError("--jobs and --timeout are about --run COMMAND.")
-        return None
-    return RunOptions(run, jobs or JOBS, timeout or SECONDS)
+def run_checks(
+    candidates: Sequence[Candidate], run: str, jobs: int | None, timeout: float | None
+) -> Runs:
+    """Run a command in the folders of candidates, and report progress on standard error."""
+    runs = _run(candidates, run, jobs, timeout)
+    say(f"verdicts for --verdicts: {runs.file}")
+    return runs
 
 
-def run_checks(options: RunOptions, candidates: Sequence[Candidate]) -> Runs:
-    """Run the command in the folders of candidates, and report progress on standard error."""
+def _run(
+    candidates: Sequence[Candidate], run: str, jobs: int | None, timeout: float | None
+) -> Runs:
     cache = cache_folder()
     if cache is None:
         raise SourceError("no cache folder for the output", hint="set HOME or XDG_CACHE_HOME")
     return run_in_worktrees(
-        options.command, candidates, cache, jobs=options.jobs, seconds=options.seconds, say=say
+        run, candidates, cache, jobs=jobs or JOBS, seconds=timeout or SECONDS, say=say
     )
+
+
+def run_on_mix(folder: str, run: str, timeout: float | None) -> str:
+    """Run a command in a folder with a mix. Return why the mix did not pass, or an empty string.
+
+    The end of the output is shown then. Raises click.Abort if the user stopped the command.
+    """
+    runs = _run([Candidate("mix", folder, "", "", label="the mix")], run, None, timeout)
+    if runs.interrupted:
+        raise click.Abort
+    [verdict] = runs.verdicts
+    if verdict.passed:
+        return ""
+    for log in runs.folder.glob("*.log"):
+        with suppress(OSError), open(log, "rb") as file:
+            file.seek(max(0, os.path.getsize(log) - _TAIL))
+            lines = file.read().decode("utf-8", "replace").rstrip().split("\n")
+        for line in lines[-_TAIL_LINES:]:
+            print(f"  {printable(line)}", file=sys.stderr)
+    return verdict.reason
 
 
 def say_left_out(lines: Sequence[str]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import click
@@ -12,31 +13,33 @@ import click
 from excise.clustering import DISTANCE, LINKAGE, LINKAGES
 from excise.patches import IGNORED
 from excise.ranking import INTENT
-from excise_server.candidates.chosen import chosen_candidates, in_batch
+from excise_server.candidates.chosen import chosen_batches, chosen_candidates, for_issue
+from excise_server.candidates.compared import compared
 from excise_server.candidates.worktrees import Review, compare_candidates
-from excise_server.cli.candidate_options import batch_option, intent_option, selection_options
-from excise_server.cli.output import write_text
+from excise_server.cli.candidate_options import (
+    batch_option,
+    intent_option,
+    issue_option,
+    selection_options,
+)
+from excise_server.cli.options import html_option, json_option
 from excise_server.cli.progress import progress
-from excise_server.cli.streams import say, wide_console
+from excise_server.cli.streams import say, show, write_text
 from excise_server.cli.verdicts import (
-    RunOptions,
     begin_parsing,
     run_checks,
     run_options,
-    run_options_of,
     say_left_out,
     verdict_option,
 )
 from excise_server.foundation.inputs import SourceError
+from excise_server.git.checkouts import Selection
 from excise_server.git.repository import Repository, open_commits, open_folder
-from excise_server.report.documents import json_text
 from excise_server.report.worktrees import rejected_names, worktrees_document
-from excise_server.sources.candidates import Candidates, Selection, find_candidates
+from excise_server.sources.candidates import Candidates, find_candidates
 from excise_server.sources.folders import find_folders
 from excise_server.sources.verdicts import read_verdicts
-
-__all__ = ["Shown", "command", "compare", "compare_found", "opened"]
-__all__ += ["read_candidates", "say_rejected"]
+from excise_server.wire.documents import json_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,11 +53,14 @@ class Shown:
     html: str | None = None
     batch: str = ""
     verdicts: tuple[str, ...] = ()
-    run: RunOptions | None = None
+    run: str | None = None
+    jobs: int | None = None
+    timeout: float | None = None
     intent: str = INTENT
+    issue: str = ""
 
 
-@click.command("worktrees", short_help="Rank and group whole worktrees or branches.")
+@click.command("worktrees")
 @click.argument("folders", nargs=-1, metavar="[REPO | FOLDER...]")
 @click.option(
     "--origin",
@@ -63,6 +69,7 @@ class Shown:
 )
 @selection_options
 @batch_option
+@issue_option
 @intent_option
 @click.option(
     "--threshold",
@@ -81,17 +88,14 @@ class Shown:
 )
 @verdict_option
 @run_options
-@click.option("--json", "as_json", is_flag=True, help="Print JSON for programs (docs/json.md).")
-@click.option("--html", metavar="FILE", help="Also write a report to be opened in a browser.")
+@json_option
+@html_option
 def command(
     *,
     selection: Selection,
     folders: tuple[str, ...],
     origin: str | None,
     batch: str,
-    run: str | None,
-    jobs: int | None,
-    timeout: float | None,
     **options: Any,  # noqa: ANN401 - what click parsed, by the names of `Shown`
 ) -> int:
     """Compare what every worktree of REPO changed, uncommitted changes included.
@@ -102,12 +106,14 @@ def command(
 
     With --origin, FOLDERs without git are candidates. Their edits are the differences from DIR.
 
-    Candidates of one task are a batch: those that a tool made for one task, or that change the same
-    code. Each batch has a table of its own, the largest first, and candidates of other batches have
-    no vote in it. A candidate that is alone in its batch is listed, not ranked.
+    Rivals are attempts at one task: they are the same or near each other, half of the hunks of each
+    overlap, their messages name one issue, or their tool made them for one task. Each task has a
+    table of its own, the largest first, and candidates of other tasks have no vote in it. A
+    candidate that is alone in its task is listed, not ranked. What candidates of different tasks do
+    to each other is said below: they collide, both add to one place, or one breaks the other.
 
     A table is sorted by groups of similar candidates, the group of the best candidate first, and
-    within a group by rank. First comes the edit that most candidates of the batch make: those with
+    within a group by rank. First comes the edit that most candidates of the task make: those with
     the same code, comments aside. Of edits that are made equally often, the first is what is
     nearest to all others, and of these the one with fewer tokens (in code; in all files, if no code
     is changed). With --intent fix, for a bug fix, only the number of tokens counts here.
@@ -123,8 +129,9 @@ def command(
     Git is only read, and only the command of --run is run. It runs with your rights in the folder
     of every candidate, without a terminal, and everything that it started ends with it.
     """
-    checks = run_options_of(run, jobs, timeout)
-    shown = Shown(batch="" if batch == "all" else batch, run=checks, **options)
+    shown = Shown(batch="" if batch == "all" else batch, **options)
+    if shown.run is None and not (shown.jobs is None and shown.timeout is None):
+        raise click.UsageError("--jobs and --timeout need --run COMMAND.")
     if origin is not None:
         if selection != Selection(only=selection.only):
             raise click.UsageError("--origin compares plain folders: drop the options about git.")
@@ -148,10 +155,13 @@ def compare(folder: str, selection: Selection, shown: Shown) -> int:
 
 def compare_found(top: str, candidates: Candidates, shown: Shown) -> int:
     """Compare candidates that were read, and print the result."""
+    candidates = for_issue(candidates, shown.issue)
     verdicts, bad = read_verdicts(shown.verdicts)
     interrupted = False
     if shown.run is not None:
-        runs = run_checks(shown.run, in_batch(candidates, shown.batch))
+        runs = run_checks(
+            _of_task(candidates, shown.batch).found, shown.run, shown.jobs, shown.timeout
+        )
         verdicts += runs.verdicts
         interrupted = runs.interrupted
     begin_parsing()
@@ -167,27 +177,30 @@ def compare_found(top: str, candidates: Candidates, shown: Shown) -> int:
             verdicts=verdicts,
         )
     if shown.html is not None:
-        from excise_server.report.html_worktrees import worktrees_page
+        from excise_server.report.html_groups import worktrees_page
 
         write_text(shown.html, worktrees_page(worktrees))
     if shown.as_json:
         print(json_text(worktrees_document(worktrees)))
     else:
-        from excise_server.report.worktree_table import about_worktrees, candidate_tables
+        from excise_server.report.tables import candidate_lines
 
-        out = wide_console()
-        for part in candidate_tables(worktrees, out):
-            out.print(part)
-        if not worktrees.batches:
-            out.print("No candidate changes anything: there is nothing to compare.")
-        for line in about_worktrees(worktrees, out):
-            out.print(line)
+        show(partial(candidate_lines, worktrees))
     say_left_out(bad)
     if worktrees.candidates.rejected:
         say_rejected(worktrees)
     if interrupted:
         return 130
     return 1 if worktrees.candidates.rejected or bad else 0
+
+
+def _of_task(candidates: Candidates, task: str) -> Candidates:
+    """Return the candidates of the task that was chosen, which takes comparing them."""
+    if not task:
+        return candidates
+    begin_parsing()
+    with progress("Comparing"):
+        return chosen_batches(candidates, compared(candidates).batches, task)[0]
 
 
 def say_rejected(worktrees: Review) -> None:
@@ -201,15 +214,9 @@ def say_rejected(worktrees: Review) -> None:
 def opened(folder: str, *, only_commits: bool = False) -> Repository:
     """Open the repository of a folder that the user named.
 
-    Parameters
-    ----------
-    only_commits
-        Whether nothing but commits is read, so that it may be bare.
+    Raises SourceError if it is not a folder, or is in no repository that can be used.
 
-    Raises
-    ------
-    SourceError
-        If it is not a folder, or is in no repository that can be used.
+    - ``only_commits``: whether nothing but commits is read, so that it may be bare.
     """
     real = os.path.realpath(folder)
     if not os.path.isdir(real):
@@ -227,21 +234,13 @@ def read_candidates(
 ) -> tuple[str, Candidates]:
     """Return the top folder of what candidates change, and the candidates.
 
-    Parameters
-    ----------
-    origin
-        Without a repository, the folder from which all candidates were copied.
-    names
-        The only candidates of the repository; with an origin, the folders that were copied from it.
-    hint
-        How the command takes these folders, if not as arguments.
+    Raises click.UsageError if an origin has no folders, or options about git. Raises
+    excise_server.sources.SourceError if the repository or the origin cannot be read.
 
-    Raises
-    ------
-    click.UsageError
-        If an origin has no folders, or options about git.
-    excise_server.sources.SourceError
-        If the repository or the origin cannot be read.
+    - ``origin``: without a repository, the folder from which all candidates were copied.
+    - ``names``: the only candidates of the repository; with an origin, the folders that were copied
+      from it.
+    - ``hint``: how the command takes these folders, if not as arguments.
     """
     if origin is None:
         with progress("Reading"):

@@ -1,15 +1,30 @@
-"""Proposals that may be about one issue: two answers for a pair, and other explanations."""
+"""Proposals that may be about one issue: two answers for a pair, other explanations, and reasons.
+
+A proposal is what one person sent to be merged, as one patch with one message. The reasons why two
+of them are related are a few of their own lines and words.
+"""
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from excise import Cluster
-from excise.agreement import ELSEWHERE, SAME
-from excise.patches import Likeness, Pool
-from excise.patches.evidence import Background, EvidenceReader
+from excise.agreement import SAME
+from excise.patches import IGNORED, Likeness, Message, Patch, Pool, joined, patch_id, postings
+from excise.patches.blocks import text_of
+from excise.patches.evidence import (
+    Background,
+    Bag,
+    ChangeCounts,
+    Evidence,
+    EvidenceReader,
+    place_of,
+)
+from excise.patches.features import compared
 from excise.patches.related import (
     LEVELS,
     RELATED_DISTANCE,
@@ -18,21 +33,206 @@ from excise.patches.related import (
     Relation,
     related_signature,
 )
-from excise_server.duplicates.proposals import Proposal
-from excise_server.duplicates.reasons import SharedReasons, reasons_of, undoes
+from excise_server.wire.documents import SharedLine, SharedReasons
 
-__all__ = [
-    "AUTHOR",
-    "BACKPORT",
-    "BUILDS_ON",
-    "LEVEL_WORDS",
-    "REVERTS",
-    "Duplicates",
-    "Pair",
-    "RelatedGroups",
-    "find_duplicates",
-    "related_groups",
-]
+# --- proposals
+
+_MAIL = re.compile(r"<([^<>]+)>\s*$")
+_PICKED = re.compile(r"\(cherry picked from commit [0-9a-f]{7,64}\)")
+_BACKPORT = re.compile(r"\bback-?port", re.I)
+
+Member = tuple[str, Message]
+"""The id of a message, and the message."""
+
+Kept = tuple[str, Callable[[], Patch], ChangeCounts]
+"""A patch that was read before: its patch-id, a function that reads it, and its counts."""
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """A patch, a series or a pull request.
+
+    - ``text``: its messages.
+    - ``patch``: all of its files, of a series one patch after the other, or a function that reads
+      them if they are seldom needed (`whole`).
+    - ``state``: ``merged`` or ``closed`` if that is known, else empty.
+    - ``commits``: the ids of its commits, if they are known.
+    - ``counts``: the counted features of its patches, if they were counted before.
+    """
+
+    id: str
+    title: str
+    text: str
+    author: str
+    patch: Patch | Callable[[], Patch]
+    parts: frozenset[str] = frozenset()
+    state: str = ""
+    commits: frozenset[str] = frozenset()
+    messages: frozenset[str] = frozenset()
+    counts: tuple[ChangeCounts, ...] = ()
+
+    @property
+    def whole(self) -> Patch:
+        """The patch, read if it has to be."""
+        return self.patch() if callable(self.patch) else self.patch
+
+    def evidence(self, reader: EvidenceReader) -> Evidence:
+        """Return the evidence for the issue that it is about."""
+        counts = self.counts or (reader.counted(self.whole),)
+        return reader.weighed(counts, self.title, self.text)
+
+    @property
+    def who(self) -> str:
+        """The identity of an author: the address in lower case, or else the name."""
+        match = _MAIL.search(self.author)
+        return (match[1] if match else self.author).strip().lower()
+
+    def is_stacked_with(self, other: Proposal) -> bool:
+        """Whether they share a commit, or one has all patches of the other one and more."""
+        if self.commits & other.commits:
+            return True
+        return bool(self.parts and other.parts) and (
+            self.parts < other.parts or other.parts < self.parts
+        )
+
+    @property
+    def is_backport(self) -> bool:
+        """Whether its message says that it carries a change to another branch."""
+        return bool(_PICKED.search(self.text) or _BACKPORT.search(self.title))
+
+
+def proposals_of(members: Sequence[Member], kept: Sequence[Kept | None] = ()) -> list[Proposal]:
+    """Return the proposals in messages: one for each series, none without a patch.
+
+    - ``members``: the messages and their ids, in the order in which they were sent.
+    - ``kept``: for each member, the stored counts of its patch. Its message then has files without
+      hunks.
+    """
+    proposals = []
+    for posting in postings([message for _, message in members]):
+        if not posting.patch.files:
+            continue
+        ids, messages = zip(*(members[number] for number in posting.messages), strict=True)
+        texts = [f"{m.title}\n{m.text}" if m.title not in m.text else m.text for m in messages]
+        if kept:
+            counted = [part for number in posting.messages if (part := kept[number]) is not None]
+            patch: Patch | Callable[[], Patch] = partial(_read_again, counted)
+            parts = frozenset(name for name, _, _ in counted)
+        else:
+            counted, patch = [], posting.patch
+            parts = frozenset(patch_id(m.patch) for m in messages if m.patch.files)
+        proposals.append(
+            Proposal(
+                ids[0],
+                posting.title,
+                "\n".join(texts),
+                messages[0].author,
+                patch,
+                parts,
+                messages=frozenset(ids),
+                counts=tuple(counts for _, _, counts in counted),
+            )
+        )
+    return proposals
+
+
+def _read_again(counted: Sequence[Kept]) -> Patch:
+    return joined(read() for _, read, _ in counted)
+
+
+# --- reasons
+
+UNDONE = 0.9
+"""Share of the changed lines of both that one undoes, from which it reverts the other."""
+
+TELLING = 12
+"""The fewest letters and digits of an added line that is a reason by itself."""
+
+PLACES = 3
+WORDS = 3
+LONGEST = 160
+"""The most characters of a line that are shown."""
+
+
+def reasons_of(
+    patch: Patch, other: Patch, a: Evidence, b: Evidence, is_common: Callable[[str], bool]
+) -> SharedReasons:
+    """Return the reasons of a pair.
+
+    - ``patch``, ``other``: the patches, of which lines are shown.
+    - ``is_common``: whether a term of ``where`` is in so many patches that it is not a reason.
+    """
+    places = _heaviest(a.where, b.where, len(a.where.terms))
+    lines = _lines(patch, {term for term in places if "\0" in term and not is_common(term)})
+    where = [lines[term] for term in places if term in lines][:PLACES]
+    added = _added(patch, other)
+    words = _heaviest(a.what, b.what, 8)
+    what = added or [word for word in words if word[:1] in "+-" and not _is_part(word, words)]
+    why = _heaviest(a.why, b.why, 8)
+    why_words = [word for word in why if not _is_part(word, why)]
+    return SharedReasons(where=where, what=what[:WORDS], why=why_words[:WORDS])
+
+
+def undoes(patch: Patch, other: Patch) -> bool:
+    """Whether one patch deletes nearly all lines that the other adds, and the reverse."""
+    (added, deleted), (other_added, other_deleted) = _changed(patch), _changed(other)
+    mirrored = (added & other_deleted).total() + (deleted & other_added).total()
+    alike = (added & other_added).total() + (deleted & other_deleted).total()
+    total = sum(lines.total() for lines in (added, deleted, other_added, other_deleted))
+    return mirrored > alike and 2 * mirrored >= UNDONE * total
+
+
+def _changed(patch: Patch) -> tuple[Counter[str], Counter[str]]:
+    """Return the lines added and deleted, stripped, that are not blank."""
+    lines: tuple[Counter[str], Counter[str]] = (Counter(), Counter())
+    for pair in compared(patch, IGNORED)[0]:
+        for hunk in pair.hunks:
+            for line in text_of(hunk.lines):
+                if line[:1] != " " and (bare := line[1:].strip()):
+                    lines[line[:1] == "-"][bare] += 1
+    return lines
+
+
+def _heaviest(a: Bag, b: Bag, most: int) -> list[str]:
+    """Return the shared terms with the largest products of weights, equal ones by name."""
+    weight_of = dict(zip(b.terms, b.weights, strict=True))
+    shared = [
+        (w * weight_of[t], t) for t, w in zip(a.terms, a.weights, strict=True) if t in weight_of
+    ]
+    return [term for _, term in sorted(shared, key=lambda pair: (-pair[0], pair[1]))[:most]]
+
+
+def _is_part(word: str, others: Iterable[str]) -> bool:
+    """Whether a word is part of another word in the list."""
+    return any(word != longer and word.lstrip("+-") in longer and word[0] == longer[0]
+               for longer in others)  # fmt: skip
+
+
+def _lines(patch: Patch, wanted: set[str]) -> dict[str, SharedLine]:
+    """Return the first line of each place."""
+    first_lines: dict[str, SharedLine] = {}
+    for pair in compared(patch, IGNORED)[0]:
+        path = pair.old or pair.path
+        for hunk in pair.hunks:
+            number = hunk.old_start
+            for line in text_of(hunk.lines):
+                place = place_of(path, line)
+                if place in wanted and place not in first_lines:
+                    first_lines[place] = SharedLine(
+                        path=path, line=number, text=line[1:].strip()[:LONGEST]
+                    )
+                number += line[:1] != "+"
+    return first_lines
+
+
+def _added(patch: Patch, other: Patch) -> list[str]:
+    """Return the longest line that both add, if it has enough letters to be meaningful."""
+    lines = _changed(patch)[0].keys() & _changed(other)[0].keys()
+    telling = [line for line in lines if sum(map(str.isalnum, line)) >= TELLING]
+    return [f"+{max(telling, key=lambda line: (len(line), line))[:LONGEST]}"] if telling else []
+
+
+# --- pairs
 
 AUTHOR = "another of this author's"
 BUILDS_ON = "builds on"
@@ -52,18 +252,9 @@ CARRIED = 0.9
 class Pair:
     """Two proposals, and both answers.
 
-    Attributes
-    ----------
-    new, other
-        The numbers of the proposals.
-    relation
-        Whether they are about one issue.
-    likeness
-        Whether they are the same edit, or None for a pair that is not explained.
-    otherwise
-        Another explanation of their likeness (one author, a stack, a revert, a backport), or empty.
-    reasons
-        The lines and words that relate them.
+    - ``likeness``: whether they are the same edit, or None for a pair that is not explained.
+    - ``otherwise``: another explanation of their likeness (one author, a stack, a revert, a
+      backport), or empty.
     """
 
     new: int
@@ -79,10 +270,7 @@ class Pair:
         """The word for people: the first that holds."""
         if self.is_same_edit:
             return "same edit"
-        related = LEVEL_WORDS[self.relation.level]
-        if self.likeness is not None and self.likeness.word == ELSEWHERE:
-            return f"{ELSEWHERE}, {related}" if related else ELSEWHERE
-        return related or "not related"
+        return LEVEL_WORDS[self.relation.level] or "not related"
 
 
 LEVEL_WORDS: dict[Level, str] = {
@@ -96,16 +284,9 @@ LEVEL_WORDS: dict[Level, str] = {
 class Duplicates:
     """The pairs of proposals.
 
-    Attributes
-    ----------
-    proposals
-        First the proposals in question, then the others.
-    asked
-        The number of proposals in question.
-    pairs
-        The most probable pairs first, and pairs with another explanation last.
-    signature
-        The signature of the relation.
+    - ``proposals``: first the proposals in question, then the others.
+    - ``asked``: the number of proposals in question.
+    - ``pairs``: the most probable pairs first, and pairs with another explanation last.
     """
 
     proposals: tuple[Proposal, ...]
@@ -127,18 +308,12 @@ def find_duplicates(
 ) -> Duplicates:
     """Compare proposals with others, or with each other if there are no others.
 
-    Parameters
-    ----------
-    together
-        Whether they are also compared with each other if there are others.
-    least
-        The lowest level of the returned pairs; ``none`` for all that have anything in common.
-    top
-        The number of pairs for each proposal in question; 0 for all.
-    with_why
-        Whether messages count.
-    advance
-        Called with the number of proposals that were read.
+    - ``together``: whether they are also compared with each other if there are others.
+    - ``least``: the lowest level of the returned pairs; ``none`` for all that have anything in
+      common.
+    - ``top``: the number of pairs for each proposal in question; 0 for all.
+    - ``with_why``: whether messages count.
+    - ``advance``: called with the number of proposals that were read.
     """
     reader = EvidenceReader(background)
     proposals = (*queries, *others)
@@ -231,7 +406,7 @@ class _PairFinder:
             pair.other,
             pair.relation,
             likeness,
-            pair.is_same_edit or likeness.word == SAME,
+            pair.is_same_edit or likeness.word in SAME,
             self._otherwise(pair, a, b),
             reasons_of(a.whole, b.whole, evidence[0], evidence[1], self._is_common),
         )
@@ -260,10 +435,7 @@ _MOST_EQUAL = 1000
 class RelatedGroups:
     """Groups, the largest first, and how each member relates to the representative.
 
-    Attributes
-    ----------
-    pairs
-        The representative of a group with each other member, group by group.
+    - ``pairs``: the representative of a group with each other member, group by group.
     """
 
     proposals: tuple[Proposal, ...]
@@ -280,17 +452,10 @@ def related_groups(
 ) -> RelatedGroups:
     """Cluster proposals by average linkage on 1 - mean.
 
-    Parameters
-    ----------
-    threshold
-        The distance above which groups are not merged.
-    advance
-        Told how many proposals were read.
+    Raises excise.patches.PatchError if too many hang together.
 
-    Raises
-    ------
-    excise.patches.PatchError
-        If too many hang together.
+    - ``threshold``: the distance above which groups are not merged.
+    - ``advance``: told how many proposals were read.
     """
     reader, pool = EvidenceReader(), RelatedPool()
     for done, proposal in enumerate(proposals, start=1):

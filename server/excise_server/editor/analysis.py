@@ -2,35 +2,25 @@
 
 from __future__ import annotations
 
-from array import array
 from collections import OrderedDict
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Protocol, overload
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import excise
-from excise.reading import PARSER_SECONDS
-from excise.text import Text
-from excise_server.editor.places import Site, find_sites
-from excise_server.editor.snapshot import Snapshot
+from excise.levels import Level
+from excise.ranking import INTENT
+from excise.reading import PARSER_SECONDS, read
+from excise.signature import Options
+from excise.text import Revision, Text, normalise, raw_lines
+from excise.units import Unit, units_of
+from excise_server.editor.places import find_sites
+from excise_server.wire.worker import HunkNumbers, Numbers, PairNumbers, Site
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-__all__ = [
-    "MAX_COMPARED",
-    "MAX_PAIRS",
-    "Analysis",
-    "Analyst",
-    "Comparison",
-    "HunkNumbers",
-    "Matrix",
-    "Numbers",
-    "Pairs",
-    "compare",
-    "count_hunks",
-]
 
 MAX_COMPARED = 50
 """Most revisions whose pairs are counted hunk by hunk (1,225 pairs); the first in rank order."""
@@ -45,11 +35,76 @@ _PER_CHARACTER = 24
 """Bytes kept for a character of the texts, with tokens, lines and alignments (22 were measured)."""
 
 
+_OWN = "buffer"
+"""The id of the buffer as a revision. A client's revision of this id has its own text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """An origin, its revisions, and everything needed to score them and to place the result.
+
+    The texts are not normalised, which the library does. ``buffer`` is the current text in an
+    editor (None if the document is not open), and ``version`` its number. ``language`` has
+    precedence over ``path``, and either may be None. ``kept`` are lines of the origin that the user
+    wants to keep. ``deleted`` are the ids of revisions that delete the file: they are scored by the
+    deleted tokens, and have no text in any hunk. ``intent`` is that of `excise.rank`.
+    """
+
+    uri_or_path: str
+    origin: str
+    revisions: tuple[Revision, ...]
+    language: str | None = None
+    path: str | None = None
+    options: Options = field(default_factory=Options)
+    buffer: str | None = None
+    version: int | None = None
+    kept: frozenset[tuple[int, int]] = frozenset()
+    deleted: frozenset[str] = frozenset()
+    intent: str = INTENT
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """The ids of the revisions, in their order."""
+        return tuple(revision.id for revision in self.revisions)
+
+    @property
+    def shown(self) -> str:
+        """The text in the editor, or the origin without one."""
+        return self.origin if self.buffer is None else self.buffer
+
+    @property
+    def own(self) -> int | None:
+        """The index of the revision that is the buffer's own text, where there is one."""
+        for index, revision in enumerate(self.revisions):
+            if revision.id == _OWN and revision.text is self.buffer:
+                return index
+        return None
+
+    @property
+    def scored(self) -> tuple[object, ...]:
+        """All that the scores depend on: the key under which they may be kept."""
+        return (
+            self.origin, self.revisions, self.language, self.path, self.options, self.deleted,
+            self.intent,
+        )  # fmt: skip
+
+    @property
+    def texts(self) -> tuple[int, ...]:
+        """The indices of the revisions that have a text, or all if each of them deletes the file.
+
+        A deletion would otherwise merge all changes of the others into one hunk.
+        """
+        everyone = range(len(self.revisions))
+        having = tuple(i for i in everyone if self.revisions[i].id not in self.deleted)
+        return having or tuple(everyone)
+
+
 class Plane(Protocol):
     """Numbers of all pairs: those of numpy, or a view of flat bytes."""
 
     def __getitem__(self, pair: tuple[int, int], /) -> Any: ...  # noqa: ANN401
-    def tolist(self) -> list[Any]: ...
+    def tolist(self) -> list[Any]: ...  # noqa: D102
+    def tobytes(self) -> bytes: ...  # noqa: D102
 
 
 class Matrix(Protocol):
@@ -60,14 +115,13 @@ class Matrix(Protocol):
     @property
     def values(self) -> Plane: ...  # noqa: D102
     @property
-    def contained(self) -> Plane: ...  # noqa: D102
-    @property
     def no_ops(self) -> tuple[bool, ...]: ...  # noqa: D102
     def word(self, i: int, j: int, /) -> str: ...  # noqa: D102
+    def level(self, i: int, j: int, /) -> Level | None: ...  # noqa: D102
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class RevisionComparison:
     """The scores, order and groups of the revisions as whole texts.
 
     ``ranking`` is in rank order and ``clusters`` in that of their best members; both name revisions
@@ -82,80 +136,15 @@ class Comparison:
 
 
 @dataclass(frozen=True, slots=True)
-class Numbers:
-    """The score and its operations, or None where undefined."""
+class HunkUnit:
+    """Hunks that belong together in a revision, which binds ``names`` in one and uses them there.
 
-    es: float
-    keep: float | None
-    add: float | None
-    delete: float | None
-
-
-@dataclass(frozen=True, slots=True)
-class PairNumbers:
-    """Two revisions (by index) that diverge in a hunk, and its share of all that they do."""
-
-    a: int
-    b: int
-    numbers: Numbers
-    share: float
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Pairs(Sequence[PairNumbers]):
-    """The pairs of a hunk by columns, read when somebody looks: all hunks may have a million.
-
-    ``a`` and ``b`` are places among the revisions ``compared``, a byte each, ``numbers`` places in
-    the ``table`` of all hunks (uint32), ``shares`` doubles.
+    The ``member`` is the revision's index, and ``hunks`` are ascending numbers, two or more.
     """
 
-    compared: tuple[int, ...]
-    a: memoryview
-    b: memoryview
-    numbers: memoryview
-    shares: memoryview[float]
-    table: Sequence[Numbers]
-
-    def __len__(self) -> int:
-        """Return how many there are."""
-        return len(self.a)
-
-    @overload
-    def __getitem__(self, index: int) -> PairNumbers: ...
-    @overload
-    def __getitem__(self, index: slice) -> tuple[PairNumbers, ...]: ...
-    def __getitem__(self, index: int | slice) -> PairNumbers | tuple[PairNumbers, ...]:
-        """Return one of them, or some."""
-        if isinstance(index, slice):
-            return tuple(self[at] for at in range(*index.indices(len(self))))
-        a, b = self.compared[self.a[index]], self.compared[self.b[index]]
-        return PairNumbers(a, b, self.table[self.numbers[index]], self.shares[index])
-
-    def __eq__(self, other: object) -> bool:
-        """Whether these are the same pairs with the same numbers."""
-        return isinstance(other, Sequence) and tuple(self) == tuple(other)
-
-    def __hash__(self) -> int:
-        """Return what equal pairs share."""
-        return hash(tuple(self))
-
-
-@dataclass(frozen=True, slots=True)
-class HunkNumbers:
-    """The numbers of a hunk: the formula on the counts of its divergent regions.
-
-    Every divergent region of a pair lies in one hunk, and equal changes in other hunks do not count
-    here. With a single hunk, these are the numbers of the pair.
-
-    ``compared`` are the revisions whose pairs were counted, by index, in rank order. ``pairs`` are
-    the pairs of them that diverge here, in that order. ``mean`` and ``share`` (of all divergent 1-
-    to 4-grams of the pair) are over all of their pairs (None and 0 without pairs).
-    """
-
-    compared: tuple[int, ...]
-    pairs: Pairs
-    mean: Numbers | None
-    share: float
+    member: int
+    hunks: tuple[int, ...]
+    names: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,15 +152,17 @@ class Analysis:
     """The results for a snapshot.
 
     ``hunks`` are the library's, whose members are indices of the snapshot's revisions, each with
-    its ``numbers``. ``sites`` are their places in the buffer. ``given`` are the hunks and sites of
-    the revisions without the buffer as one of them, so that text typed next to a hunk is not part
-    of it. ``decided`` tells for each hunk whether the buffer differs from the origin there.
+    its ``numbers``, and ``units`` those that belong together. ``sites`` are their places in the
+    buffer. ``given`` are the hunks and sites of the revisions without the buffer as one of them, so
+    that text typed next to a hunk is not part of it. ``decided`` tells for each hunk whether the
+    buffer differs from the origin there.
     """
 
     snapshot: Snapshot
-    comparison: Comparison
+    comparison: RevisionComparison
     hunks: tuple[excise.Hunk, ...]
     numbers: tuple[HunkNumbers, ...]
+    units: tuple[HunkUnit, ...]
     sites: tuple[Site, ...]
     given: tuple[tuple[excise.Hunk, Site], ...]
     decided: tuple[bool, ...]
@@ -181,12 +172,19 @@ class Analysis:
         """The hunks' lines (from, to) in the buffer, or in the origin without one."""
         return tuple((site.lo, site.hi) for site in self.sites)
 
+    def unit(self, hunk: int, variant: int) -> HunkUnit | None:
+        """Return the hunks that belong with a variant: those of the best candidate that has it."""
+        units = {unit.member: unit for unit in self.units if hunk in unit.hunks}
+        members = self.hunks[hunk].variants[variant].members
+        order = (r.index for r in self.comparison.ranking if r.index in members)
+        return units.get(next(order))
+
 
 def compare(
     snapshot: Snapshot,
     cancel: excise.CancelFlag | None = None,
-    before: Comparison | None = None,
-) -> Comparison:
+    before: RevisionComparison | None = None,
+) -> RevisionComparison:
     """Score every pair of revisions, and rank and cluster them.
 
     What was read for the comparison ``before`` is not parsed again.
@@ -211,8 +209,8 @@ def compare(
 
 
 def recompare(
-    before: Snapshot, comparison: Comparison, snapshot: Snapshot, cancel: excise.CancelFlag
-) -> Comparison | None:
+    before: Snapshot, comparison: RevisionComparison, snapshot: Snapshot, cancel: excise.CancelFlag
+) -> RevisionComparison | None:
     """Compare again when few texts changed: only their rows are computed. None if many did."""
     same = replace(snapshot, revisions=before.revisions).scored == before.scored
     if not same or snapshot.ids != before.ids:
@@ -227,11 +225,11 @@ def recompare(
     return _described(matrix, snapshot.intent)
 
 
-def _described(matrix: excise.ScoreMatrix, intent: str) -> Comparison:
+def _described(matrix: excise.ScoreMatrix, intent: str) -> RevisionComparison:
     ranking = excise.rank(matrix, intent=intent)
     place = {ranked.index: place for place, ranked in enumerate(ranking)}
     clusters = excise.cluster(matrix)
-    return Comparison(
+    return RevisionComparison(
         matrix=matrix,
         ranking=ranking,
         clusters=tuple(sorted(clusters, key=lambda c: min(place[i] for i in c.members))),
@@ -251,6 +249,7 @@ class Analyst:
         self._limit = limit
         self._kept: OrderedDict[object, Analysis] = OrderedDict()
         self._bare: tuple[object, excise.Hunks] | None = None
+        self._units: dict[object, tuple[Unit, ...]] = {}
         self.pairs = 0
         """The number of pairs that were scored."""
 
@@ -260,21 +259,20 @@ class Analyst:
         Without revisions that is a signature, for which the first line is read: it may name the
         language, and most files that an editor opens never get a revision.
 
-        Raises
-        ------
-        excise.errors.Cancelled
-            When the flag was raised meanwhile.
+        Raises excise.errors.Cancelled when the flag was raised meanwhile.
         """
         if not snapshot.revisions:
             first, _, _ = snapshot.origin.partition("\n")
             comparison = self._compared(replace(snapshot, origin=first), cancel)
-            return Analysis(snapshot, comparison, (), (), (), (), ())
+            return Analysis(snapshot, comparison, (), (), (), (), (), ())
         cached = self._kept.get(snapshot.scored)
         if cached is None:
             comparison = self._compared(snapshot, cancel)
             hunks, numbers = _hunks(snapshot, comparison, cancel)
+            units = _units(snapshot, comparison, hunks, self._units)
         else:
-            comparison, hunks, numbers = cached.comparison, cached.hunks, cached.numbers
+            comparison, hunks = cached.comparison, cached.hunks
+            numbers, units = cached.numbers, cached.units
         origin, shown = Text.of(snapshot.origin), Text.of(snapshot.shown)
         shown = origin if shown == origin else shown
         sites = find_sites(origin, shown, hunks, snapshot.own)
@@ -286,7 +284,9 @@ class Analyst:
             shown.between(site.lo, site.hi) != hunk.text
             for site, hunk in zip(sites, hunks, strict=True)
         )
-        analysis = Analysis(snapshot, comparison, hunks, numbers, sites, typed_apart, decided)
+        analysis = Analysis(
+            snapshot, comparison, hunks, numbers, units, sites, typed_apart, decided
+        )
         self._kept[snapshot.scored] = analysis
         self._kept.move_to_end(snapshot.scored)
         while len(self._kept) > 1 and sum(map(_weight, self._kept.values())) > self._limit:
@@ -302,7 +302,7 @@ class Analyst:
         self._bare = None
 
     def _without_buffer(
-        self, snapshot: Snapshot, comparison: Comparison, cancel: excise.CancelFlag
+        self, snapshot: Snapshot, comparison: RevisionComparison, cancel: excise.CancelFlag
     ) -> excise.Hunks:
         """Return the hunks without the buffer as a revision, computed once while somebody types."""
         others = [index for index in snapshot.texts if index != snapshot.own]
@@ -312,7 +312,7 @@ class Analyst:
             self._bare = (key, _counted(comparison).hunks(others, cancel=cancel))
         return self._bare[1]
 
-    def _compared(self, snapshot: Snapshot, cancel: excise.CancelFlag) -> Comparison:
+    def _compared(self, snapshot: Snapshot, cancel: excise.CancelFlag) -> RevisionComparison:
         """Compare starting from the document's last snapshot, or from the beginning."""
         known = None
         for before in reversed(self._kept.values()):
@@ -336,7 +336,7 @@ class Analyst:
 
 
 def _hunks(
-    snapshot: Snapshot, comparison: Comparison, cancel: excise.CancelFlag
+    snapshot: Snapshot, comparison: RevisionComparison, cancel: excise.CancelFlag
 ) -> tuple[tuple[excise.Hunk, ...], tuple[HunkNumbers, ...]]:
     """Return the hunks of the revisions that have a text, with their numbers.
 
@@ -354,7 +354,48 @@ def _hunks(
     return tuple(replace(h, spans=s) for h, s in zip(hunks, padded, strict=True)), numbers
 
 
-def _counted(comparison: Comparison) -> excise.ScoreMatrix:
+def _units(
+    snapshot: Snapshot,
+    comparison: RevisionComparison,
+    hunks: Sequence[excise.Hunk],
+    known: dict[object, tuple[Unit, ...]],
+) -> tuple[HunkUnit, ...]:
+    """Return the hunks that belong together, of each revision but the buffer.
+
+    ``known`` has the units of each revision in its own hunks, and then those of this snapshot.
+    """
+    origin, readings = normalise(snapshot.origin), _counted(comparison).readings
+    changed: dict[int, dict[int, tuple[int, int]]] = {member: {} for member in snapshot.texts}
+    for index, hunk in enumerate(hunks):
+        for variant in hunk.variants:
+            for member in variant.members if variant.text != hunk.text else ():
+                changed[member][index] = hunk.spans[member]
+    units: list[HunkUnit] = []
+    current: dict[object, tuple[Unit, ...]] = {}
+    for member, spans in changed.items():
+        if member == snapshot.own or len(spans) < 2:
+            continue
+        text = normalise(snapshot.revisions[member].text)
+        own = list(spans)
+        key = snapshot.path, snapshot.language, snapshot.options, origin, text, *spans.values()
+        if (found := known.get(key)) is None:
+            reading = read(
+                [origin, text], snapshot.language, snapshot.path, snapshot.options, PARSER_SECONDS
+            )
+            names = readings.fresh_names(origin, text, reading, [*spans.values()])
+            found = units_of(names)
+        current[key] = found
+        units += [
+            HunkUnit(member, tuple(own[at] for at in unit.hunks), unit.names)
+            for unit in found
+            if len(unit.hunks) > 1
+        ]
+    known.clear()
+    known.update(current)
+    return tuple(units)
+
+
+def _counted(comparison: RevisionComparison) -> excise.ScoreMatrix:
     """Return the matrix as the library's type, which has more than the protocol `Matrix`."""
     matrix = comparison.matrix
     assert isinstance(matrix, excise.ScoreMatrix)
@@ -369,35 +410,33 @@ def count_hunks(
 ) -> tuple[HunkNumbers, ...]:
     """Return the numbers of every hunk, from the pairs of the first revisions in ``order``.
 
-    Raises
-    ------
-    excise.errors.Cancelled
-        If the flag is raised meanwhile.
+    Raises excise.errors.Cancelled if the flag is raised meanwhile.
     """
     scores = matrix.in_hunks(hunks, order[:MAX_COMPARED], cancel=cancel)
     compared, entries = scores.order, scores.entries
     total = len(compared) * (len(compared) - 1) // 2
     means, shares = _means(entries, len(hunks), total)
-    places: dict[tuple[float, ...], int] = {}
-    fours = entries[["value", "keep", "add", "delete"]].tolist()
-    a = memoryview(entries["first"].astype("u1").tobytes())
-    b = memoryview(entries["second"].astype("u1").tobytes())
-    numbers = memoryview(array("I", (places.setdefault(four, len(places)) for four in fours)))
-    every_share = memoryview(entries["share"].tobytes()).cast("d")
-    table = [
-        Numbers(value, *(None if part < 0 else part for part in operations))
-        for value, *operations in places
-    ]
-    bounds = zip(scores.bounds, scores.bounds[1:], strict=False)
-    return tuple(
-        HunkNumbers(
-            compared,
-            Pairs(compared, a[lo:hi], b[lo:hi], numbers[lo:hi], every_share[lo:hi], table),
-            mean,
-            share,
-        )
-        for (lo, hi), mean, share in zip(bounds, means, shares, strict=True)
-    )
+    values, columns = entries["value"], entries[list(_COLUMNS)]
+    numbers = []
+    for lo, hi, mean, share in zip(scores.bounds, scores.bounds[1:], means, shares, strict=False):
+        least = most = None
+        if lo < hi:
+            least = _pair(compared, columns[lo + int(values[lo:hi].argmin())].item())
+            most = _pair(compared, columns[lo + int(values[lo:hi].argmax())].item())
+        first = columns[lo : min(hi, lo + MAX_PAIRS)].tolist()
+        pairs = tuple(_pair(compared, entry) for entry in first)
+        numbers.append(HunkNumbers(len(compared), hi - lo, pairs, least, most, mean, share))
+    return tuple(numbers)
+
+
+_COLUMNS = "first", "second", "value", "keep", "add", "delete", "share"
+
+
+def _pair(compared: Sequence[int], entry: tuple[Any, ...]) -> PairNumbers:
+    """Return the numbers of a pair; those that are undefined are negative in an entry."""
+    first, second, es, *operations, share = entry
+    keep, add, delete = (None if part < 0 else part for part in operations)
+    return PairNumbers(compared[first], compared[second], es, keep, add, delete, share)
 
 
 def _means(
@@ -429,3 +468,55 @@ def _weight(analysis: Analysis) -> int:
     """Return about how many bytes are kept for an analysis."""
     snapshot = analysis.snapshot
     return _PER_CHARACTER * (len(snapshot.origin) + sum(len(r.text) for r in snapshot.revisions))
+
+
+# --- what the user decides at each hunk ---
+
+DecisionKind = Literal["origin", "variant", "mixed", "edited"]
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """The editor's text in a hunk, compared with the origin and the variants.
+
+    ``kind`` is ``origin`` or ``variant`` if it is exactly that text (``variant`` is its index),
+    ``mixed`` if each line comes from one of them, else ``edited``. A hunk with the origin's text is
+    decided only if the user said that it stays.
+    """
+
+    kind: DecisionKind
+    variant: int | None
+    decided: bool
+
+
+def with_kept(analysis: Analysis) -> Analysis:
+    """Return an analysis in which the hunks that the user wants to keep are also decided."""
+    kept = analysis.snapshot.kept
+    if not kept:
+        return analysis
+    spans = [(hunk.lo, hunk.hi) for hunk in analysis.hunks]
+    pairs = zip(analysis.decided, spans, strict=True)
+    return replace(analysis, decided=tuple(decided or span in kept for decided, span in pairs))
+
+
+def decisions_of(analysis: Analysis) -> tuple[Decision, ...]:
+    """Return the decision at each hunk; without a buffer, all have the origin's text."""
+    shown, decisions = Text.of(analysis.snapshot.shown), []
+    for hunk, site, decided in zip(analysis.hunks, analysis.sites, analysis.decided, strict=True):
+        own, texts = shown.between(site.lo, site.hi), [variant.text for variant in hunk.variants]
+        kind: DecisionKind = "edited"
+        if own == hunk.text:
+            kind = "origin"
+        elif own in texts:
+            kind = "variant"
+        elif set(raw_lines(own)) <= {x for t in (hunk.text, *texts) for x in raw_lines(t)}:
+            kind = "mixed"
+        decisions.append(Decision(kind, texts.index(own) if kind == "variant" else None, decided))
+    return tuple(decisions)
+
+
+def next_undecided(decisions: Sequence[Decision], after: int | None = None) -> int | None:
+    """Return the next hunk that is not decided, from the first again after the last."""
+    start = 0 if after is None else after + 1
+    order = [*range(start, len(decisions)), *range(min(start, len(decisions)))]
+    return next((index for index in order if not decisions[index].decided), None)

@@ -10,36 +10,24 @@ in one hunk and B's in another compose. Unsaved edits between the hunks stay.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise
 from urllib.parse import unquote
 
 import msgspec
 
-from excise import CancelFlag
+from excise import CancelFlag, Hunk
 from excise.text import normalise, raw_lines
-from excise_server.editor.analysis import Analysis
+from excise_server.editor.analysis import Analysis, decisions_of
 from excise_server.editor.findings import listed, names_of
-from excise_server.editor.places import Site
 from excise_server.foundation.escape import printable
-from excise_server.foundation.inputs import first_few
+from excise_server.foundation.inputs import SourceError, first_few
+from excise_server.report.words import place_words
 from excise_server.review.hunks import hunk_name
-from excise_server.review.mixes import BrokenMixError, Mix, Piece, mending
-
-__all__ = [
-    "BlockedError",
-    "LineEdit",
-    "ToCheck",
-    "apply_edits",
-    "buffer_lines",
-    "check_edits",
-    "line_end",
-    "replacing",
-    "restate",
-    "to_check",
-]
+from excise_server.review.mixes import BrokenMixError, Mix, Piece, edit_of_line, mending
+from excise_server.wire.worker import Site
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,10 +37,6 @@ class LineEdit:
     lo: int
     hi: int
     text: str
-
-
-class BlockedError(Exception):
-    """The error for an edit that could destroy typed text. The message says why."""
 
 
 def buffer_lines(analysis: Analysis) -> list[str]:
@@ -65,20 +49,38 @@ def shown_at(lines: list[str], site: Site) -> str:
     return "".join(lines[site.lo : site.hi])
 
 
-def replacing(analysis: Analysis, lines: list[str], index: int, text: str) -> list[LineEdit]:
-    """Return the edit that puts a text into a hunk, or nothing if it is there already.
+def taking(
+    analysis: Analysis, lines: list[str], index: int, variant: int, *, split: bool = False
+) -> list[LineEdit]:
+    """Return the edits that take a variant with the hunks that belong with it, or nothing if done.
 
-    Raises
-    ------
-    BlockedError
-        If unsaved edits overlap the hunk and lines next to it.
+    Hunks that belonged with the variant which it replaces return to the origin: who takes another
+    way takes all of it. With ``split``, all others stay.
+
+    Raises SourceError if a hunk that belongs with it is decided otherwise, or unsaved edits overlap
+    a hunk and lines next to it.
     """
-    site = analysis.sites[index]
-    if shown_at(lines, site) == text:
-        return []
-    if site.crossed:
-        raise _blocked(site)
-    return _joined(lines, [LineEdit(site.lo, site.hi, text)])
+    hunks, sites, decisions = analysis.hunks, analysis.sites, decisions_of(analysis)
+    texts, now = dict[int, str](), decisions[index].variant
+    if not split and now is not None and (before := analysis.unit(index, now)) is not None:
+        for other in before.hunks:
+            if shown_at(lines, sites[other]) == _text_of(hunks[other], before.member):
+                texts[other] = hunks[other].text
+    if not split and (unit := analysis.unit(index, variant)) is not None:
+        for other in unit.hunks:
+            hunk, text = hunks[other], _text_of(hunks[other], unit.member)
+            is_free = not decisions[other].decided or other in texts or other == index
+            if not is_free and shown_at(lines, sites[other]) != text:
+                where = place_words(hunk.lo, hunk.hi)
+                way = "take this hunk alone, or undo that decision first"
+                raise SourceError(f"{where}, which belongs with it, is decided otherwise", hint=way)
+            texts[other] = text
+    texts[index] = hunks[index].variants[variant].text
+    return _edits(lines, [(sites[other], text) for other, text in sorted(texts.items())])
+
+
+def _text_of(hunk: Hunk, member: int) -> str:
+    return next(variant.text for variant in hunk.variants if member in variant.members)
 
 
 def restate(analysis: Analysis, lines: list[str], revision: int) -> list[LineEdit]:
@@ -87,24 +89,37 @@ def restate(analysis: Analysis, lines: list[str], revision: int) -> list[LineEdi
     If the revision leaves the origin's text, and the buffer's text is none of the variants, the
     user typed it, and it stays.
 
-    Raises
-    ------
-    BlockedError
-        If unsaved edits overlap a hunk that would change and lines next to it.
+    Raises SourceError if unsaved edits overlap a hunk that would change and lines next to it.
     """
     if revision == analysis.snapshot.own:
         return []
-    edits = []
+    chosen = []
     for hunk, site in analysis.given:
         shown = shown_at(lines, site)
         text = next(v.text for v in hunk.variants if revision in v.members)
-        is_typed = text == hunk.text and not any(v.text == shown for v in hunk.variants)
-        if shown == text or is_typed:
+        if text != hunk.text or any(v.text == shown for v in hunk.variants):
+            chosen.append((site, text))
+    return _edits(lines, chosen)
+
+
+def _edits(lines: list[str], chosen: Iterable[tuple[Site, str]]) -> list[LineEdit]:
+    """Return the edits that put texts into hunks, without equal lines at their ends.
+
+    Edits that touch become one: clients differ in the order of inserts at one position.
+    """
+    merged: list[LineEdit] = []
+    for site, text in chosen:
+        if shown_at(lines, site) == text:
             continue
         if site.crossed:
-            raise _blocked(site)
-        edits.append(LineEdit(site.lo, site.hi, text))
-    return _joined(lines, edits)
+            reason = f"unsaved edits overlap this hunk at line {site.lo + 1}"
+            raise SourceError(reason, hint="save or undo them first")
+        lo, text_before = site.lo, ""
+        if merged and merged[-1].hi == lo:
+            before = merged.pop()
+            lo, text_before = before.lo, before.text
+        merged.append(LineEdit(lo, site.hi, text_before + text))
+    return [_fitted(lines, edit) for edit in merged]
 
 
 def apply_edits(lines: list[str], edits: Iterable[LineEdit]) -> str:
@@ -124,26 +139,6 @@ def line_end(text: str) -> str:
     windows = text.count("\r\n")
     counts = {"\n": text.count("\n") - windows, "\r\n": windows, "\r": text.count("\r") - windows}
     return max(counts, key=lambda end: counts[end])
-
-
-def _blocked(site: Site) -> BlockedError:
-    return BlockedError(
-        f"unsaved edits overlap this hunk at line {site.lo + 1}; save or undo them first"
-    )
-
-
-def _joined(lines: list[str], edits: list[LineEdit]) -> list[LineEdit]:
-    """Return the edits without equal lines at their ends, and never two texts on one line.
-
-    Edits that touch become one: clients differ in the order of inserts at one position.
-    """
-    merged: list[LineEdit] = []
-    for edit in edits:
-        if merged and merged[-1].hi == edit.lo:
-            before = merged.pop()
-            edit = LineEdit(before.lo, edit.hi, before.text + edit.text)
-        merged.append(edit)
-    return [_fitted(lines, edit) for edit in merged]
 
 
 def _fitted(lines: list[str], edit: LineEdit) -> LineEdit:
@@ -172,14 +167,9 @@ def _fitted(lines: list[str], edit: LineEdit) -> LineEdit:
 class ToCheck(msgspec.Struct, frozen=True, kw_only=True):
     """A document, some edits of it, and what the candidates make of it, as texts.
 
-    Attributes
-    ----------
-    name
-        The document's name for people, and for its language if ``language`` is None.
-    edits
-        The edits of each action that is checked.
-    others
-        The hunks of candidates that may mend it, with the edit that takes each.
+    - ``name``: the document's name for people, and for its language if ``language`` is None.
+    - ``edits``: the edits of each action that is checked.
+    - ``others``: the hunks of candidates that may mend it, with the edit that takes each.
     """
 
     name: str
@@ -193,26 +183,61 @@ class ToCheck(msgspec.Struct, frozen=True, kw_only=True):
 
 def to_check(analysis: Analysis, edits: Sequence[Sequence[LineEdit]]) -> ToCheck | None:
     """Return what has to be checked, or None if each edit gives a text that was there before."""
-    snapshot, lines = analysis.snapshot, buffer_lines(analysis)
-    revisions = [r for r in snapshot.revisions if r.id not in snapshot.deleted]
-    wholes = tuple(dict.fromkeys(normalise(revision.text) for revision in revisions))
-    known = {*wholes, normalise(snapshot.origin)}
-    if all(apply_edits(lines, edit) in known for edit in edits):
+    lines = buffer_lines(analysis)
+    document = _to_check(analysis, lines, edits, analysis.given)
+    known = {*document.wholes, document.origin}
+    return None if all(apply_edits(lines, edit) in known for edit in edits) else document
+
+
+def decided_mix(analysis: Analysis) -> ToCheck | None:
+    """Return what the user has taken so far, to be checked, or None if it is no mix.
+
+    The first edits take the same variants into the origin. The second, which is there if the buffer
+    is another text, makes it the buffer: what only that breaks was typed, and what only the first
+    breaks, the user has mended by hand.
+    """
+    origin, shown = raw_lines(normalise(analysis.snapshot.origin)), buffer_lines(analysis)
+    there = [(hunk, Site(hunk.lo, hunk.hi)) for hunk, _ in analysis.given]
+    texts = [shown_at(shown, site) for _, site in analysis.given]
+    taken = _edits(
+        origin,
+        [
+            (site, text)
+            for (hunk, site), text in zip(there, texts, strict=True)
+            if text in {variant.text for variant in hunk.variants}
+        ],
+    )
+    if not taken:
         return None
+    mix, now = apply_edits(origin, taken), "".join(shown)
+    edits = [taken] if mix == now else [taken, [LineEdit(0, len(origin), now)]]
+    document = _to_check(analysis, origin, edits, there)
+    return None if mix in {*document.wholes, document.origin} else document
+
+
+def _to_check(
+    analysis: Analysis,
+    lines: list[str],
+    edits: Sequence[Sequence[LineEdit]],
+    given: Sequence[tuple[Hunk, Site]],
+) -> ToCheck:
+    """Return edits of a text, in which the hunks have these sites, as what has to be checked."""
+    snapshot = analysis.snapshot
+    revisions = [r for r in snapshot.revisions if r.id not in snapshot.deleted]
     path, names = snapshot.path or unquote(snapshot.uri_or_path), names_of(snapshot.revisions)
     return ToCheck(
         name=path.replace("\\", "/").rpartition("/")[2],
         language=snapshot.language,
         origin=normalise(snapshot.origin),
         shown="".join(lines),
-        wholes=wholes,
+        wholes=tuple(dict.fromkeys(normalise(revision.text) for revision in revisions)),
         edits=tuple(tuple(edit) for edit in edits),
         others=tuple(
             (
                 Piece(listed(names[m] for m in v.members), hunk.lo, hunk.hi, v.text),
                 LineEdit(site.lo, site.hi, v.text),
             )
-            for hunk, site in analysis.given
+            for hunk, site in given
             for v in hunk.variants
             if v.text != shown_at(lines, site) and not site.crossed
         ),
@@ -224,10 +249,7 @@ def check_edits(
 ) -> tuple[BrokenMixError | None, ...]:
     """Return why each edit of a document is refused: it breaks what nothing else has broken.
 
-    Raises
-    ------
-    excise.errors.Cancelled
-        If the flag is raised meanwhile.
+    Raises excise.errors.Cancelled if the flag is raised meanwhile.
     """
     before, lines = [document.origin, document.shown], raw_lines(document.shown)
     mix = Mix(document.name, before, lambda: document.wholes, document.language)
@@ -244,8 +266,22 @@ def check_edits(
         more = mending(mix, check, list(pieces), composed) or ()
         name = printable(document.name)
         names = [f"{name}#{hunk_name(p.lo, p.hi)} of {p.candidate}" for p in more]
-        errors.append(BrokenMixError(check.broken, first_few(names, 8)))
+        broken = [replace(f, candidate=_brings(f.line, edits, pieces)) for f in check.broken]
+        errors.append(BrokenMixError(broken, first_few(names, 8), pieces=more))
     return tuple(errors)
+
+
+def _brings(line: int, edits: Sequence[LineEdit], pieces: Mapping[Piece, LineEdit]) -> str:
+    """Return the candidates that bring a line, or the edit if it is the only one; or nothing."""
+    index = edit_of_line([(e.lo, e.hi, len(raw_lines(e.text))) for e in edits], line)
+    if index is None and len(edits) > 1:
+        return ""
+    edit = edits[index or 0]
+    for piece, whole in pieces.items():
+        is_within = whole.lo <= edit.lo and edit.hi <= whole.hi
+        if is_within and edit.text.strip("\n") in whole.text:
+            return piece.candidate
+    return ""
 
 
 def _composed(

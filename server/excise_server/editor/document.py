@@ -1,35 +1,25 @@
-"""One document and its revisions: its state, and which revisions it accepts or refuses.
+"""One document and its revisions, and what the user decides about whole candidates.
 
-Changed only by the session that owns it.
+A candidate is decided about by id, and need not exist at the moment: it may return. All of this is
+changed only by the session that owns it.
 """
 
 from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 from urllib.parse import unquote
 
 from excise.text import Revision, normalise
-from excise_server.editor.decisions import Remembered
 from excise_server.foundation.inputs import SourceError, check_text
 from excise_server.sources.finding import OriginText
 
-__all__ = [
-    "MAX_ID",
-    "MAX_REVISIONS",
-    "OWN_EDITS",
-    "Base",
-    "Buffer",
-    "Document",
-    "document_key",
-    "enter",
-    "mismatch",
-    "objection",
-    "text_hash",
-]
+if TYPE_CHECKING:
+    from excise_server.wire.lsp import Base
+
 
 MAX_REVISIONS = 300
 """Most revisions that one document may have."""
@@ -50,50 +40,139 @@ class Buffer(Protocol):
         """Return the text now."""
 
 
-class Base(Protocol):
-    """The text that revisions were made from, according to the client."""
+CandidateState = Literal["hidden", "rejected"]
 
-    @property
-    def version(self) -> int | None:
-        """The version of the open document."""
+MAX_DECISIONS = 10_000
+"""Most candidates whose decisions are remembered."""
 
-    @property
-    def hash(self) -> str | None:
-        """The hash of the origin, by `text_hash`."""
+
+@dataclass(frozen=True, slots=True)
+class CandidateDecision:
+    """The decision about one candidate: its state, the commit set as its base, or neither."""
+
+    state: CandidateState | None = None
+    base: str | None = None
 
 
 @dataclass(slots=True)
-class Document:
+class CandidateDecisions:
+    """The candidates that the user set aside, and the bases that the user set."""
+
+    states: dict[str, CandidateState] = field(default_factory=dict)
+    bases: dict[str, str] = field(default_factory=dict)
+
+    def set_aside(self, ids: Iterable[str], state: CandidateState, *, aside: bool) -> list[str]:
+        """Set candidates aside, or undo that for those in this state, and return those changed.
+
+        A hidden candidate can be rejected, and the other way round: the last choice counts.
+        """
+        changed = []
+        for name in dict.fromkeys(ids):
+            before = self.states.get(name)
+            if aside and before != state and len(self.states) < MAX_DECISIONS:
+                self.states[name] = state
+                changed.append(name)
+            elif not aside and before == state:
+                del self.states[name]
+                changed.append(name)
+        return changed
+
+    def of_each(self) -> dict[str, CandidateDecision]:
+        """Return the decision about each candidate, by id."""
+        names = dict.fromkeys((*self.states, *self.bases))
+        return {
+            name: CandidateDecision(self.states.get(name), self.bases.get(name)) for name in names
+        }
+
+    def recall(self, before: Mapping[str, CandidateDecision]) -> set[str]:
+        """Take earlier decisions about candidates that have none yet, and return their ids."""
+        fresh = before.keys() - self.of_each().keys()
+        for name, choice in before.items():
+            if name in fresh and choice.state is not None:
+                self.states[name] = choice.state
+            if name in fresh and choice.base is not None:
+                self.bases[name] = choice.base
+        return fresh
+
+    def in_state(self, state: CandidateState) -> list[str]:
+        """Return the ids of the candidates in a state, oldest decision first."""
+        return [name for name, chosen in self.states.items() if chosen == state]
+
+
+@dataclass(frozen=True, slots=True)
+class Remembered:
+    """A pinned origin, and the decisions made with it.
+
+    - ``kept``: hunks, as lines of the origin, in which it stays.
+    - ``voices``: the compared revisions, by id: `voice_of` the text of a client's revision that was
+      made from this origin, else an empty string, because the revision is replayed from its own
+      base.
+    """
+
+    origin: str
+    kept: frozenset[tuple[int, int]] = frozenset()
+    voices: Mapping[str, str] = field(default_factory=dict)
+
+    def knows(self, name: str, voice: str) -> bool:
+        """Whether a revision took part in the review, which continues only then."""
+        return self.voices.get(name) == voice
+
+
+def voice_of(text: str) -> str:
+    """Return the name of a text, by which it is known again."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewedRevision:
+    """A revision in the review of a document, and what is known of it besides its text.
+
+    ``is_found`` tells that a source found it; all others are the client's. With ``deletes`` it
+    deletes the file, and its empty text is not a text. ``notes`` are remarks on a client's
+    revision, and ``voice`` names its text, if it was made from the origin.
+    """
+
+    revision: Revision
+    is_found: bool = False
+    deletes: bool = False
+    notes: tuple[str, ...] = ()
+    voice: str = ""
+
+
+@dataclass(slots=True)
+class ReviewedDocument:
     """One document: open in an editor, or only named by revisions, or both.
 
     ``saved`` is None until a text is known, and ``obstacle`` says why. ``elsewhere`` is the
     origin that a source provided. ``pinned`` is the origin at the time of the first revision: it
-    survives saving and commits, so that neither counts as anybody's edit. ``found`` holds the ids
-    of revisions from sources; all others are the client's. ``dismissed`` are found ones that the
-    client removed, and ``deleted`` found ones that delete the file, whose empty text is not a text.
-    ``kept`` are hunks, as lines of the pinned origin, in which the user wants the origin to stay.
-    ``notes`` are remarks on the client's revisions, and ``voices`` name the texts of those that
-    were made from the origin. ``remembered`` is a review that continues when a revision arrives
-    that took part in it. With ``is_recalled``, memory has been asked.
+    survives saving and commits, so that neither counts as anybody's edit. ``dismissed`` are found
+    revisions that the client removed. ``kept`` are hunks, as lines of the pinned origin, in which
+    the user wants the origin to stay. ``remembered`` is a review that continues when a revision
+    arrives that took part in it. With ``is_recalled``, memory has been asked.
     """
 
     uri: str
-    revisions: dict[str, Revision] = field(default_factory=dict)
+    revisions: dict[str, ReviewedRevision] = field(default_factory=dict)
     saved: str | None = None
     obstacle: str = ""
     elsewhere: OriginText | None = None
     pinned: str | None = None
-    found: set[str] = field(default_factory=set)
-    deleted: frozenset[str] = frozenset()
     dismissed: set[str] = field(default_factory=set)
     buffer: Buffer | None = None
     version: int | None = None
     language: str | None = None
     kept: set[tuple[int, int]] = field(default_factory=set)
-    notes: dict[str, list[str]] = field(default_factory=dict)
-    voices: dict[str, str] = field(default_factory=dict)
     remembered: Remembered | None = None
     is_recalled: bool = False
+
+    @property
+    def found(self) -> frozenset[str]:
+        """The ids of the revisions that sources found."""
+        return frozenset(name for name, known in self.revisions.items() if known.is_found)
+
+    def own(self) -> list[ReviewedRevision]:
+        """Return the texts that the client added; a file that is deleted has none."""
+        return [r for r in self.revisions.values() if not (r.is_found or r.deletes)]
 
     @property
     def origin(self) -> str | None:
@@ -125,7 +204,7 @@ class Document:
         """The review to remember, or None without one."""
         if self.pinned is None:
             return None
-        voices = {name: self.voices.get(name, "") for name in self.revisions}
+        voices = {name: known.voice for name, known in self.revisions.items()}
         return Remembered(self.pinned, frozenset(self.kept), voices)
 
     def may_go_on(self, name: str, voice: str) -> bool:
@@ -172,7 +251,7 @@ def text_hash(text: str) -> str:
     return hashlib.sha256(normalise(text).encode()).hexdigest()
 
 
-def mismatch(document: Document, base: Base) -> str:
+def mismatch(document: ReviewedDocument, base: Base) -> str:
     """Return why revisions made from this base do not fit the document, or "" if they do."""
     if base.version is not None and base.version != document.version:
         now = (
@@ -187,24 +266,22 @@ def mismatch(document: Document, base: Base) -> str:
     return ""
 
 
-def enter(document: Document, revision: Revision) -> str:
+def enter(document: ReviewedDocument, revision: Revision, *, deletes: bool) -> str:
     """Add a revision that a source found, and return the reason if it is refused, else ""."""
     name = revision.id
+    known = document.revisions.get(name)
     if name in document.dismissed:
         return "removed by the client"
-    if name in document.revisions and name not in document.found:
+    if known is not None and not known.is_found:
         return "the client added another revision with this id"
     if reason := objection(document, revision):
-        if name in document.found:
-            del document.revisions[name]
-            document.found.discard(name)
+        document.revisions.pop(name, None)
         return reason
-    document.revisions[name] = revision
-    document.found.add(name)
+    document.revisions[name] = ReviewedRevision(revision, is_found=True, deletes=deletes)
     return ""
 
 
-def objection(document: Document, revision: Revision) -> str:
+def objection(document: ReviewedDocument, revision: Revision) -> str:
     """Return why a revision is not taken, or "" if it is."""
     if not 0 < len(revision.id) <= MAX_ID:
         return f"an id must have 1 to {MAX_ID} characters"

@@ -9,49 +9,29 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, islice
 from typing import Any
 
 from excise import Hunk, Variant
-from excise.agreement import CONTAINS, DIFFERENT, OVERLAPS, WORDS
+from excise.agreement import CODE, DIFFERENT, IDENTICAL, NAMES, OVERLAPS, SAME
 from excise.excision import WHITESPACE_ONLY
 from excise.text import Revision
-from excise_server.editor.analysis import MAX_PAIRS, Analysis, HunkNumbers
-from excise_server.editor.decisions import Decision, decisions_of
+from excise_server.editor.analysis import MAX_PAIRS, Analysis, Decision, HunkUnit, decisions_of
 from excise_server.foundation.escape import printable, source_text
+from excise_server.foundation.inputs import first_few
 from excise_server.report.markdown import code_span, fenced, inert
 from excise_server.report.words import (
     DISAGREE,
-    between,
     digits,
     disagree,
+    level_words,
     order_words,
+    place_words,
     words_of,
 )
-
-__all__ = [
-    "MAX_HUNKS",
-    "Block",
-    "Code",
-    "Findings",
-    "Line",
-    "Table",
-    "candidate_title",
-    "explain_file",
-    "explain_hunk",
-    "file_title",
-    "find",
-    "hunk_heading",
-    "hunk_words",
-    "listed",
-    "name",
-    "names_of",
-    "review_page",
-    "share_of",
-    "variant_title",
-]
+from excise_server.wire.worker import HunkNumbers
 
 _MOST_NAMES = 5
 """Most names in one sentence."""
@@ -85,14 +65,8 @@ def names_of(revisions: Sequence[Revision]) -> tuple[str, ...]:
 
 
 def listed(names: Iterable[str], most: int = _MOST_NAMES) -> str:
-    """Return names in a row, the first few of many.
-
-    >>> listed(["ada", "bo", "cy"], most=2)
-    'ada, bo and 1 more'
-    """
-    names = list(names)
-    rest = len(names) - most
-    return f"{', '.join(names[:most])} and {rest} more" if rest > 0 else ", ".join(names)
+    """Return names in a row, the first few of many."""
+    return first_few(list(names), most)
 
 
 def share_of(members: Sequence[int], count: int) -> str:
@@ -128,29 +102,38 @@ def code_language(analysis: Analysis) -> str:
     return language if language.isascii() and language.replace("-", "").isalnum() else ""
 
 
+_GROUPS = (
+    (DIFFERENT, "make similar changes"),
+    (OVERLAPS, "make similar changes"),
+    (NAMES, "are the same up to names"),
+    (CODE, "have the same code"),
+    (IDENTICAL, "are identical"),
+)
+"""What is said of a group: the word that claims least decides."""
+
+
 def group_words(analysis: Analysis, names: Sequence[str], cluster: int) -> str:
-    """Return the members of a group: ``2 make the same changes: ada, bo``, or one name alone."""
+    """Return the members of a group: ``2 have the same code: ada, bo``, or one name alone."""
     members = analysis.comparison.clusters[cluster].members
     who = listed(names[member] for member in members)
     if len(members) == 1:
         return who
     matrix = analysis.comparison.matrix
     first, *others = members
-    is_same = all(matrix.word(first, member) == "same" for member in others)
-    return f"{len(members)} {'make the same changes' if is_same else 'make similar changes'}: {who}"
+    words = {matrix.word(first, member) for member in others}
+    say = next((say for word, say in _GROUPS if word in words), _GROUPS[-1][1])
+    return f"{len(members)} {say}: {who}"
 
 
 def hunk_words(hunk: Hunk, count: int, names: Sequence[str]) -> str:
     """Return how many candidates change a hunk, and how: ``2 of 5 make this change``.
 
-    Parameters
-    ----------
-    count
-        The number of candidates that have a text of it.
-    names
-        The names of all candidates.
+    - ``count``: the number of candidates that have a text of it.
+    - ``names``: the names of all candidates.
     """
     changed = [variant.members for variant in hunk.variants if variant.text != hunk.text]
+    if not changed:  # where syntax is broken, blocks may begin and end elsewhere around equal lines
+        return "only the lines around this differ"
     total, top = sum(map(len, changed)), len(changed[0])
     who = names[changed[0][0]]
     if count == 1:
@@ -178,6 +161,16 @@ def hunk_words(hunk: Hunk, count: int, names: Sequence[str]) -> str:
     return words
 
 
+def outcome_words(hunk: Hunk, decision: Decision, names: Sequence[str]) -> str:
+    """Return what was decided: ``as ada and 1 more``, or nothing of an undecided hunk."""
+    if not decision.decided:
+        return ""
+    if decision.kind == "variant" and decision.variant is not None:
+        members = hunk.variants[decision.variant].members
+        return f"as {listed((names[member] for member in members), most=1)}"
+    return {"origin": "kept", "mixed": "mixed"}.get(decision.kind, "edited by hand")
+
+
 def file_title(analysis: Analysis, names: Sequence[str]) -> str:
     """Return "5 candidates in 3 groups · 1 of 4 hunks decided", or the only candidate's name."""
     hunks, decided = len(analysis.hunks), sum(analysis.decided)
@@ -186,16 +179,32 @@ def file_title(analysis: Analysis, names: Sequence[str]) -> str:
 
 
 def variant_title(
-    analysis: Analysis, names: Sequence[str], index: int, variant: Variant, *, number: bool = False
+    analysis: Analysis,
+    names: Sequence[str],
+    index: int,
+    number: int,
+    *,
+    several: bool = False,
+    split: bool = False,
 ) -> str:
-    """Return "Take the lines of gpt, claude here (2 of 5)"."""
-    count = len(analysis.snapshot.texts)
+    """Return "Take the lines of gpt, claude here (2 of 5)", and what is taken with them."""
+    variant, count = analysis.hunks[index].variants[number], len(analysis.snapshot.texts)
     who = listed(names[member] for member in variant.members)
     share = f" ({share_of(variant.members, count)})" if count > 1 else ""
-    where = f"in hunk {index + 1}" if number else "here"
+    where = f"in hunk {index + 1}" if several else "here"
+    if (unit := analysis.unit(index, number)) is not None:
+        more = len(unit.hunks) - 1
+        belong = "1 hunk that belongs" if more == 1 else f"{more} hunks that belong"
+        where += " alone" if split else f" and in {belong} with it"
     if variant.text == analysis.hunks[index].text:
         return f"Take the origin's lines {where}, as {who}{share}"
     return f"Take the lines of {who} {where}{share}"
+
+
+def unit_words(unit: HunkUnit) -> str:
+    """Return "3 hunks that belong together: username, password"."""
+    names = listed(map(name, unit.names))
+    return f"{len(unit.hunks)} hunks that belong together: {names}"
 
 
 def candidate_title(analysis: Analysis, names: Sequence[str], index: int) -> str:
@@ -270,13 +279,61 @@ def find(analysis: Analysis, most: int = MAX_HUNKS) -> Findings | None:
     )
 
 
+@dataclass(frozen=True, slots=True)
+class MixProblem:
+    """What the decisions break: the line in the buffer, and the hunk that brings it, if any."""
+
+    line: int
+    message: str
+    hunk: int | None
+
+
+MAX_PROBLEMS = 20
+"""Most of them that are shown."""
+
+
+def mix_problems(
+    analysis: Analysis,
+    refusals: Sequence[Mapping[str, Any] | None],
+    mending: Iterable[tuple[str, int, int]],
+) -> tuple[MixProblem, ...]:
+    """Return what the decisions break in the buffer.
+
+    - ``refusals``: those of the texts of `excise_server.editor.apply.decided_mix`.
+    - ``mending``: the hunks that mend the first of them: whose, and which lines of the origin.
+    """
+    if refusals[0] is None or refusals[-1] is None:
+        return ()
+    broken = {(f["kind"], f["name"], f["message"]) for f in refusals[0]["findings"]}
+    names, taken = names_of(analysis.snapshot.revisions), dict[int, Variant]()
+    for index, decision in enumerate(decisions_of(analysis)):
+        if decision.variant is not None:
+            taken[index] = analysis.hunks[index].variants[decision.variant]
+    pieces = listed(f"{who} ({place_words(lo, hi)})" for who, lo, hi in mending)
+    way = f"also take {pieces}" if pieces else "no hunk of a candidate mends it"
+    problems = []
+    for finding in refusals[-1]["findings"]:
+        line, name = finding["line"] - 1, finding["name"]
+        if (finding["kind"], name, finding["message"]) not in broken:
+            continue
+        # It is in the lines that were taken, or other lines use what was taken away.
+        holds = [i for i in taken if analysis.sites[i].lo <= line < analysis.sites[i].hi]
+        removes = [
+            i for i, v in taken.items() if name in analysis.hunks[i].text and name not in v.text
+        ]
+        hunk = next(iter(holds or removes), None)
+        who = "" if hunk is None else f" ({listed(names[m] for m in taken[hunk].members)})"
+        problems.append(MixProblem(line, f"{finding['message']}{who}; {way}", hunk))
+    return tuple(problems[:MAX_PROBLEMS])
+
+
 def _summary(analysis: Analysis, index: int, names: tuple[str, ...]) -> str:
     """Return one hunk in a line: who makes which change, and the score."""
     numbers, count = analysis.numbers[index], len(analysis.snapshot.texts)
     words = hunk_words(analysis.hunks[index], count, names)
     if numbers.mean is None:
         return words
-    compared = len(numbers.compared)
+    compared = numbers.compared
     sample = f" (of the first {compared})" if compared < count else ""
     return f"{words}, ES {digits(numbers.mean.es)}{sample}"
 
@@ -321,24 +378,20 @@ def group_lines(analysis: Analysis, names: Sequence[str]) -> list[str]:
 
 def _pairs(analysis: Analysis, names: tuple[str, ...]) -> list[str]:
     """Return the score and the word of every pair, or of many pairs where to find them."""
-    matrix = analysis.comparison.matrix
-    order = [ranked.index for ranked in analysis.comparison.ranking]
-    if len(order) > MAX_LISTED:
-        total = len(order) * (len(order) - 1) // 2
-        where = "the data of this diagnostic" if len(order) <= MAX_MATRIX else "excise/report"
+    if (count := len(names)) > MAX_LISTED:
+        total = count * (count - 1) // 2
+        where = "the data of this diagnostic" if count <= MAX_MATRIX else "excise/report"
         return [f"the ES of all {total:,} pairs is in {where}"]
-    return [
-        f"ES {digits(float(matrix.values[a, b]))} {names[a]} / {names[b]}: "
-        f"{word_of_pair(analysis, a, b, names)}"
-        for a, b in combinations(order, 2)
-    ]
+    return list(_pair_lines(analysis, names))
 
 
-def word_of_pair(analysis: Analysis, a: int, b: int, names: Sequence[str]) -> str:
-    """Return the phrase for two revisions as whole texts, by their indices."""
+def _pair_lines(analysis: Analysis, names: Sequence[str]) -> Iterator[str]:
+    """Yield the score and the word of every pair, in rank order."""
     matrix = analysis.comparison.matrix
-    contained = float(matrix.contained[a, b]), float(matrix.contained[b, a])
-    return between(matrix.word(a, b), contained, names[a], names[b])
+    for a, b in combinations([ranked.index for ranked in analysis.comparison.ranking], 2):
+        level, es = matrix.level(a, b), digits(float(matrix.values[a, b]))
+        word = matrix.word(a, b) if level is None else level_words(*level, "{} / {}")
+        yield f"ES {es} {names[a]} / {names[b]}: {word}"
 
 
 def _data(analysis: Analysis) -> dict[str, Any]:
@@ -365,14 +418,14 @@ def _hunk_data(analysis: Analysis, index: int, limit: int) -> dict[str, Any]:
         {
             "a": matrix.ids[p.a],
             "b": matrix.ids[p.b],
-            "es": round(p.numbers.es, 4),
+            "es": round(p.es, 4),
             "share": round(p.share, 4),
             "word": matrix.word(p.a, p.b),
         }
         for p in numbers.pairs[:limit]
     ]
-    compared, diverging = len(numbers.compared), len(numbers.pairs)
-    return data | {"compared": compared, "diverging": diverging, "pairs": pairs}
+    counts = {"compared": numbers.compared, "diverging": numbers.diverging}
+    return data | counts | {"pairs": pairs}
 
 
 # --- the hover ---
@@ -427,18 +480,16 @@ def explain_hunk(analysis: Analysis, index: int) -> list[Block]:
 
 def _figures(numbers: HunkNumbers, names: Sequence[str]) -> list[str]:
     """Return the scores of a hunk in two lines."""
-    mean, pairs = numbers.mean, numbers.pairs
+    mean, least, most = numbers.mean, numbers.least, numbers.most
     if mean is None:
         return []
-    total = len(numbers.compared) * (len(numbers.compared) - 1) // 2
+    total = numbers.compared * (numbers.compared - 1) // 2
     lines = [f"ES {digits(mean.es)}"]
     if total > 1:
-        lines = [f"mean ES {digits(mean.es)}, {len(pairs)} of {total} pairs diverge here"]
-    if len(pairs) > 1:
-        ends = [pick(pairs, key=lambda pair: pair.numbers.es) for pick in (min, max)]
-        shown = [f"{digits(pair.numbers.es)} ({names[pair.a]} / {names[pair.b]})" for pair in ends]
-        if ends[0].numbers.es != ends[1].numbers.es:
-            lines[0] += f": {' to '.join(shown)}"
+        lines = [f"mean ES {digits(mean.es)}, {numbers.diverging} of {total} pairs diverge here"]
+    if least is not None and most is not None and least.es != most.es:
+        ends = [f"{digits(p.es)} ({names[p.a]} / {names[p.b]})" for p in (least, most)]
+        lines[0] += f": {' to '.join(ends)}"
     operations = ("keep", mean.keep), ("add", mean.add), ("delete", mean.delete)
     parts = [f"{word} {digits(x)}" for word, x in operations if x is not None]
     return [*lines, ", ".join([*parts, f"{numbers.share:.0%} of all that diverges is here"])]
@@ -478,16 +529,13 @@ def _scores(analysis: Analysis, order: Sequence[int], names: Sequence[str]) -> B
 def _words(analysis: Analysis, order: Sequence[int], names: Sequence[str]) -> list[Block]:
     """Return a line for each word that says more than the number, with its pairs."""
     matrix = analysis.comparison.matrix
-    pairs: dict[str, list[str]] = {word: [] for word in WORDS if word not in (OVERLAPS, DIFFERENT)}
+    pairs: dict[str, list[str]] = {word: [] for word in SAME}
     for a, b in combinations(order, 2):
-        if (word := matrix.word(a, b)) == CONTAINS:
-            pairs[word].append(word_of_pair(analysis, a, b, names))
-        elif word in pairs:
-            pairs[word].append(f"{names[a]} / {names[b]}")
+        if (level := matrix.level(a, b)) is not None:
+            pair = f"{names[a]} / {names[b]}"
+            pairs[level.word].append(level_words(pair, level.renamed, "{} / {}"))
     return [
-        Line(f"{'' if word == CONTAINS else f'{word}: '}{listed(phrases, MAX_NAMES)}")
-        for word, phrases in pairs.items()
-        if phrases
+        Line(f"{word}: {listed(phrases, MAX_NAMES)}") for word, phrases in pairs.items() if phrases
     ]
 
 
@@ -526,7 +574,9 @@ def review_page(analysis: Analysis, name: str) -> str:
     for index, decision in enumerate(decisions):
         parts += _page_hunk(analysis, index, decision, names)
     parts += ["## Groups", "\n".join(f"- {inert(line)}" for line in group_lines(analysis, names))]
-    if scores := list(_score_lines(analysis, names)):
+    if scores := list(islice(_pair_lines(analysis, names), PAGE_PAIRS)):
+        if len(names) * (len(names) - 1) // 2 > PAGE_PAIRS:
+            scores.append("… excise/report has all pairs")
         parts += ["## Scores", "\n".join(f"- {inert(line)}" for line in scores)]
     return "\n\n".join([*parts, code_span(analysis.comparison.signature), ""])
 
@@ -540,7 +590,7 @@ def _page_hunk(
     analysis: Analysis, index: int, decision: Decision, names: Sequence[str]
 ) -> Iterator[str]:
     hunk, count = analysis.hunks[index], len(analysis.snapshot.texts)
-    yield f"{hunk_heading(index)} {_lines(hunk.lo, hunk.hi)}, {_decided(decision)}"
+    yield f"{hunk_heading(index)} {place_words(hunk.lo, hunk.hi)}, {_decided(decision)}"
     yield f"{inert(hunk_words(hunk, count, names))}."
     yield "The origin:" if hunk.text else "The origin has nothing here."
     if hunk.text:
@@ -555,12 +605,6 @@ def _page_hunk(
             yield _code(analysis, variant.text)
 
 
-def _lines(lo: int, hi: int) -> str:
-    if lo == hi:
-        return f"after line {lo}" if lo else "at the start"
-    return f"line {hi}" if hi == lo + 1 else f"lines {lo + 1} to {hi}"
-
-
 def _decided(decision: Decision) -> str:
     if not decision.decided:
         return "undecided"
@@ -571,14 +615,3 @@ def _decided(decision: Decision) -> str:
 def _code(analysis: Analysis, text: str) -> str:
     lines = text.removesuffix("\n").split("\n")
     return fenced([source_text(line) for line in lines], code_language(analysis))
-
-
-def _score_lines(analysis: Analysis, names: Sequence[str]) -> Iterator[str]:
-    matrix = analysis.comparison.matrix
-    order = [ranked.index for ranked in analysis.comparison.ranking]
-    for count, (a, b) in enumerate(combinations(order, 2)):
-        if count == PAGE_PAIRS:
-            yield "… excise/report has all pairs"
-            return
-        es, word = digits(float(matrix.values[a, b])), word_of_pair(analysis, a, b, names)
-        yield f"ES {es} {names[a]} / {names[b]}: {word}"

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 from excise.agreement import SAME
 from excise.clustering import Cluster
 from excise.patches import (
     DISTANCE,
+    BlockSide,
     Likeness,
     Match,
     Message,
     PatchError,
     Pool,
-    Side,
     differences,
     group,
     read,
@@ -28,8 +28,6 @@ from excise_server.editor.findings import Block, Line, Table, name
 from excise_server.foundation.escape import printable
 from excise_server.report.likeness import beside, parts, said
 from excise_server.report.words import digits
-
-__all__ = ["MAX_PATCHES", "Mailbox", "PatchStanding", "explain", "read_mailbox", "title"]
 
 MAX_PATCHES = 2000
 """Most patches that are compared while somebody reads; the command compares more."""
@@ -44,34 +42,23 @@ MAX_N_GRAMS = 200_000
 
 
 @dataclass(frozen=True, slots=True)
-class PatchStanding:
-    """One patch: its cluster, and the most similar other patch.
-
-    ``cluster`` counts from 1. ``nearest`` is an index in `Mailbox.patches` (None: nothing in common
-    with any), ``likeness`` compares that patch (a) with this one (b), and ``equal`` tells that
-    their patch-ids are equal. ``related`` is another patch that may be about the same issue, which
-    is a separate question.
-    """
-
-    message: Message
-    cluster: int
-    nearest: int | None = None
-    likeness: Likeness | None = None
-    equal: bool = False
-    related: Neighbour | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class Mailbox:
     """The messages of a file, in order, and the comparison of the patches among them.
 
     ``lines`` are the first lines of the messages, from 0. ``reason`` says why nothing is compared.
+    ``patches`` are the messages that have a patch. For each there are the number of its cluster
+    among ``clusters`` (``numbers``, from 0), the most similar other patch (``nearest``; None:
+    nothing in common with any) with the likeness of that to this one, and another patch that may be
+    about the same issue (``related``), which is a separate question.
     """
 
     messages: tuple[Message, ...]
     lines: tuple[int, ...]
-    patches: tuple[PatchStanding, ...] = ()
+    patches: tuple[Message, ...] = ()
     clusters: tuple[Cluster, ...] = ()
+    numbers: tuple[int, ...] = ()
+    nearest: tuple[tuple[int, Likeness] | None, ...] = ()
+    related: tuple[Neighbour | None, ...] = ()
     pool: Pool | None = None
     reason: str = ""
 
@@ -80,12 +67,11 @@ class Mailbox:
         index = bisect_right(self.lines, line) - 1
         return self.messages[index] if index >= 0 else None
 
-    def standing(self, message: Message) -> int | None:
-        """Return the index of a message among the patches, or None if it has no patch."""
-        index = bisect_left(self.patches, message.number, key=lambda patch: patch.message.number)
-        if index < len(self.patches) and self.patches[index].message.number == message.number:
-            return index
-        return None
+    def index(self, message: Message) -> int | None:
+        """Return the index of a message among the patches that are compared, if it is one."""
+        index = bisect_left(self.patches, message.number, key=lambda patch: patch.number)
+        is_there = index < len(self.patches) and self.patches[index].number == message.number
+        return index if is_there else None
 
 
 def read_mailbox(text: str) -> Mailbox:
@@ -95,36 +81,47 @@ def read_mailbox(text: str) -> Mailbox:
     except PatchError as error:
         return Mailbox((Message(1, error=str(error)),), (0,), reason=str(error))
     lines = tuple(message.line - 1 for message in messages)
-    patches = [message for message in messages if message.patch.files]
+    patches = tuple(message for message in messages if message.patch.files)
     if len(patches) > MAX_PATCHES:
         reason = f"{len(patches)} patches, limit {MAX_PATCHES} here: use excise cluster"
         return Mailbox(messages, lines, reason=reason)
     pool = Pool()
     for message in patches:
         pool.add(message.patch)
+    best: list[tuple[float, int] | None] = [None] * len(patches)
+    for i, j, score in pool.near(0.0):
+        for index, neighbour in ((i, -j), (j, -i)):
+            # Of equal neighbours, the first one is kept.
+            best[index] = max(best[index] or (score, neighbour), (score, neighbour))
+    nearest = tuple(
+        None if found is None else (-found[1], pool.likeness(-found[1], index))
+        for index, found in enumerate(best)
+    )
     clusters = group(pool)
-    return Mailbox(messages, lines, _standings(patches, pool, clusters), clusters, pool)
+    number_of = {member: at for at, cluster in enumerate(clusters) for member in cluster.members}
+    numbers = tuple(number_of[index] for index in range(len(patches)))
+    return Mailbox(messages, lines, patches, clusters, numbers, nearest, _related(patches), pool)
 
 
 def title(mailbox: Mailbox, message: Message) -> str:
-    """Return "cluster 1 of 3 · contains #14, 0.93", or "" for a cover letter."""
+    """Return "cluster 1 of 3 · overlaps #14, 0.93", or "" for a cover letter."""
     if message.error:
         return f"not compared: {printable(message.error)}"
-    index = mailbox.standing(message)
-    if index is None:
+    index, pool = mailbox.index(message), mailbox.pool
+    if index is None or pool is None:
         return mailbox.reason if message.patch.files else ""
-    patch, clusters = mailbox.patches[index], mailbox.clusters
-    parts = [f"cluster {patch.cluster} of {len(clusters)}"]
-    if patch.nearest is None or patch.likeness is None:
+    parts = [f"cluster {mailbox.numbers[index] + 1} of {len(mailbox.clusters)}"]
+    if (found := mailbox.nearest[index]) is None:
         return " · ".join([*parts, "nothing in common with the others"][: len(mailbox.patches)])
-    nearest = mailbox.patches[patch.nearest]
-    words = beside(patch.likeness, f"#{nearest.message.number}")
-    parts.append(f"{words}, {digits(patch.likeness.value)}")
-    if patch.equal and not patch.likeness.equal:
+    nearest, likeness = found
+    words = beside(likeness, f"#{mailbox.patches[nearest].number}")
+    parts.append(f"{words}, {digits(likeness.value)}")
+    related = mailbox.related[index]
+    if pool.patch_id(index) == pool.patch_id(nearest) and not likeness.level:
         parts.append("equal patch-ids")
-    elif patch.related is not None and patch.likeness.word != SAME:
-        number = mailbox.patches[patch.related.number].message.number
-        parts.append(f"{LEVEL_WORDS[patch.related.relation.level]} as #{number}")
+    elif related is not None and likeness.word not in SAME:
+        other = mailbox.patches[related.number].number
+        parts.append(f"{LEVEL_WORDS[related.relation.level]} as #{other}")
     return " · ".join(parts)
 
 
@@ -134,87 +131,44 @@ def explain(mailbox: Mailbox, message: Message) -> list[Block]:
     if heading := title(mailbox, message):
         blocks.append(Line(heading))
     blocks += [Line(str(warned)) for warned in message.patch.warnings[:MAX_ROWS]]
-    index = mailbox.standing(message)
+    index = mailbox.index(message)
     if index is None or mailbox.pool is None:
         return blocks
-    cluster = mailbox.clusters[mailbox.patches[index].cluster - 1]
+    cluster = mailbox.clusters[mailbox.numbers[index]]
     if len(cluster.members) > 1:
         blocks += _members(mailbox, index, cluster)
-    if (nearest := mailbox.patches[index].nearest) is not None:
-        blocks += _why(mailbox, index, nearest)
-    if (related := mailbox.patches[index].related) is not None:
+    if (nearest := mailbox.nearest[index]) is not None:
+        blocks += _why(mailbox, index, nearest[0])
+    if (related := mailbox.related[index]) is not None:
         blocks.append(_issue(mailbox, related))
     return [*blocks, Line(f"{mailbox.pool.signature}, distance {DISTANCE:g}")]
 
 
-def _standings(
-    patches: list[Message], pool: Pool, clusters: Iterable[Cluster]
-) -> tuple[PatchStanding, ...]:
-    numbers = {
-        member: number
-        for number, cluster in enumerate(clusters, start=1)
-        for member in cluster.members
-    }
-    best: dict[int, tuple[float, int]] = {}
-    for i, j, score in pool.near(0.0):
-        for index, neighbour in ((i, j), (j, i)):
-            # Of equal neighbours, the first one is kept.
-            if index not in best or (score, -neighbour) > (best[index][0], -best[index][1]):
-                best[index] = (score, neighbour)
-    related = _related(patches)
-    return tuple(
-        replace(
-            _standing(pool, index, message, numbers[index], best.get(index)),
-            related=related[index] if related else None,
-        )
-        for index, message in enumerate(patches)
-    )
-
-
-def _related(patches: list[Message]) -> list[Neighbour | None]:
+def _related(patches: Sequence[Message]) -> tuple[Neighbour | None, ...]:
     """Return, for each of a few patches, another one that may be about the same issue."""
     if len(patches) > MAX_RELATED:
-        return []
+        return (None,) * len(patches)
     reader, pool = EvidenceReader(), RelatedPool()
     for message in patches:
         pool.add(reader.evidence(message.patch, message.title, message.text))
-    return [
-        next(
-            (
-                neighbour
-                for neighbour in pool.neighbours(evidence, 0.5)
-                if neighbour.number != number
-                and neighbour.relation.level != "none"
-                # Patches of one person are like those of a series.
-                and not (
-                    patches[number].author
-                    and patches[number].author == patches[neighbour.number].author
-                )
-            ),
-            None,
+    found: list[Neighbour | None] = []
+    for number, evidence in enumerate(pool.evidence):
+        author = patches[number].author
+        others = (
+            neighbour
+            for neighbour in pool.neighbours(evidence, 0.5)
+            if neighbour.number != number
+            and neighbour.relation.level != "none"
+            # Patches of one person are like those of a series.
+            and not (author and author == patches[neighbour.number].author)
         )
-        for number, evidence in enumerate(pool.evidence)
-    ]
-
-
-def _standing(
-    pool: Pool, index: int, message: Message, cluster: int, best: tuple[float, int] | None
-) -> PatchStanding:
-    if best is None:
-        return PatchStanding(message, cluster)
-    _, nearest = best
-    return PatchStanding(
-        message,
-        cluster,
-        nearest,
-        pool.likeness(nearest, index),
-        pool.patch_id(index) == pool.patch_id(nearest),
-    )
+        found.append(next(others, None))
+    return tuple(found)
 
 
 def _issue(mailbox: Mailbox, related: Neighbour) -> Line:
     """Return how strongly two patches seem to be about one issue, and why."""
-    number, relation = mailbox.patches[related.number].message.number, related.relation
+    number, relation = mailbox.patches[related.number].number, related.relation
     cosines = [("what", relation.what), ("where", relation.where), ("why", relation.why)]
     shown = [f"{field} {digits(value)}" for field, value in cosines if value is not None]
     return Line(f"{LEVEL_WORDS[relation.level]} as #{number}: {', '.join(shown)}".capitalize())
@@ -228,7 +182,7 @@ def _members(mailbox: Mailbox, index: int, cluster: Cluster) -> list[Block]:
     rows = []
     for member in others:
         if member != index:
-            message = mailbox.patches[member].message
+            message = mailbox.patches[member]
             role = "representative" if member == first else ""
             likeness = mailbox.pool.likeness(index, member)
             score = digits(likeness.value)
@@ -246,7 +200,7 @@ def _why(mailbox: Mailbox, index: int, nearest: int) -> list[Block]:
     """Return the comparison with the most similar patch, and what matches elsewhere."""
     assert mailbox.pool is not None
     comparison = mailbox.pool.compare(index, nearest)
-    number = mailbox.patches[nearest].message.number
+    number = mailbox.patches[nearest].number
     numbers = [
         f"{operation} {digits(value)}"
         for operation, value in (
@@ -281,7 +235,7 @@ def _elsewhere(mailbox: Mailbox, index: int, nearest: int) -> list[Block]:
         if row.a is not None and match.of_a
     ]
     matches.sort(key=lambda match: -match[0])
-    number = mailbox.patches[nearest].message.number
+    number = mailbox.patches[nearest].number
     rows = tuple(
         (own_place, nearest_place, f"{n:,}")
         for n, own_place, nearest_place in matches[:MAX_MATCHES]
@@ -292,6 +246,6 @@ def _elsewhere(mailbox: Mailbox, index: int, nearest: int) -> list[Block]:
     return blocks
 
 
-def _place(side: Side | Match) -> str:
+def _place(side: BlockSide | Match) -> str:
     heading = f" ({name(side.heading)})" if side.heading else ""
     return f"{name(side.path)}:{side.line}{heading}"

@@ -9,26 +9,12 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import excise
 from excise.text import Text, normalise, raw_lines
-
-__all__ = ["LineMap", "Site", "find_sites"]
+from excise_server.wire.worker import Site
 
 Lines = Sequence[str]
-
-
-@dataclass(frozen=True, slots=True)
-class Site:
-    """The lines of a hunk in the buffer, or in the origin without a buffer.
-
-    ``crossed`` tells that unsaved edits overlap both the hunk and lines next to it.
-    """
-
-    lo: int
-    hi: int
-    crossed: bool = False
 
 
 def find_sites(

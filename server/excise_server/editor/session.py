@@ -4,64 +4,60 @@ Each method that changes something reports the document's key to `changed`: a do
 custom request enter by the same door. Workers never see this, only the `Snapshot` it mints.
 
 It is longer than other files because it is the one place where state changes. Its parts
-(`Document`, `GivenCandidates`, `Choices`) have their own files, and this one connects them.
+(`ReviewedDocument`, `CandidateDecisions`) have their own files, and this one connects them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import unquote, urlsplit
 
+import excise
 from excise import languages
 from excise.ranking import INTENT
 from excise.signature import Options
 from excise.text import Revision, normalise
-from excise_server.editor.decisions import CandidateState, Choice, Choices, Remembered, voice_of
+from excise_server.editor.analysis import Snapshot
 from excise_server.editor.document import (
-    Base,
     Buffer,
-    Document,
+    CandidateDecision,
+    CandidateDecisions,
+    CandidateState,
+    Remembered,
+    ReviewedDocument,
+    ReviewedRevision,
     document_key,
     enter,
     mismatch,
     objection,
+    voice_of,
 )
-from excise_server.editor.given import GivenCandidates, on_origin
-from excise_server.editor.snapshot import Snapshot
 from excise_server.foundation.escape import printable
 from excise_server.foundation.inputs import Rejected, SourceError
 from excise_server.review.given import Given, GivenFile
+from excise_server.review.replayed import CREATED, CREATES, DELETES, SAME_LINES
 from excise_server.sources.finding import Found
 
-__all__ = ["Session", "path_of"]
+if TYPE_CHECKING:
+    from excise_server.wire.lsp import Base
 
 
-@dataclass(frozen=True, slots=True)
-class ToReplay:
+class ToReplay(NamedTuple):
     """Texts that were made from one origin, and the origin to replay them on."""
 
     before: str
     current: str
     texts: tuple[str, ...]
 
-    @property
-    def origins(self) -> tuple[str, str]:
-        """Both origins."""
-        return self.before, self.current
-
 
 class Session:
     """Documents by key.
 
-    Parameters
-    ----------
-    changed : callable
-        Receives the key of each document that changed.
-    read : callable
-        Returns the text of a document that is not open, or raises SourceError.
-    options : Options
-        The options for scoring revisions.
+    - ``changed``: receives the key of each document that changed.
+    - ``read``: returns the text of a document that is not open, or raises SourceError.
+    - ``options``: the options for scoring revisions.
     """
 
     def __init__(
@@ -70,27 +66,22 @@ class Session:
         read: Callable[[str], str],
         options: Options | None = None,
     ) -> None:
-        """Start without documents."""
         self._changed, self._read = changed, read
         self.options = options or Options()
         self.intent = INTENT
         self.own_edits = False
         """Whether the editor's text, which is the result of the review, counts as a revision."""
-        self.choices = Choices()
+        self.choices = CandidateDecisions()
         """The user's decisions about whole candidates."""
-        self._documents: dict[str, Document] = {}
-        self._given = GivenCandidates()
-
-    @property
-    def given(self) -> Mapping[str, Given]:
+        self._documents: dict[str, ReviewedDocument] = {}
+        self.given: dict[str, Given] = {}
         """The candidates of the client, by id, with all of their files."""
-        return self._given.by_id
 
-    def find(self, uri: str) -> Document | None:
+    def find(self, uri: str) -> ReviewedDocument | None:
         """Return the document of a URI, if there is one."""
         return self._documents.get(document_key(uri))
 
-    def by_key(self, key: str) -> Document | None:
+    def by_key(self, key: str) -> ReviewedDocument | None:
         """Return the document of a key, if there is one."""
         return self._documents.get(key)
 
@@ -100,7 +91,7 @@ class Session:
 
     def open(self, uri: str, buffer: Buffer, version: int, language: str | None) -> None:
         """Open a document: its text is the origin, also where the disk has another."""
-        document = self._documents.setdefault(document_key(uri), Document(uri))
+        document = self._documents.setdefault(document_key(uri), ReviewedDocument(uri))
         document.uri, document.buffer, document.version = uri, buffer, version
         document.language = language if languages.resolve(language, None) else None
         document.dismissed.clear()
@@ -133,7 +124,6 @@ class Session:
         document.buffer = document.version = document.language = document.elsewhere = None
         for name in document.found:
             del document.revisions[name]
-        document.found.clear()
         if document.revisions:
             document.take_origin(lambda: self._read(document.uri))
             if document.saved is None:
@@ -158,8 +148,8 @@ class Session:
                 if document.may_go_on(revision.id, voice := voice_of(revision.text)):
                     document.go_on()
                 file = GivenFile(uri, None, text=revision.text, base=document.origin)
-                self._enter(document, revision, voice)
-                self._given.note(revision.id, revision.label, document_key(uri), file)
+                document.revisions[revision.id] = ReviewedRevision(revision, voice=voice)
+                self._note(revision.id, revision.label, document_key(uri), file)
                 accepted[revision.id] = None
         if accepted:
             document.pin()
@@ -183,20 +173,19 @@ class Session:
             origin = document.origin
             if goes_on and document.remembered is not None:
                 origin = document.remembered.origin
-            revision, notes = on_origin(candidate, file, origin)
-            if reason := objection(document, revision):
+            entered = replace(_on_origin(candidate, file, origin), voice=voice)
+            if reason := objection(document, entered.revision):
                 return f"{name}: {reason}"
             if file.base is None and file.status != "A":
                 file = replace(file, base=origin)
-            entering.append((document, revision, notes, file, voice, goes_on))
+            entering.append((document, entered, file, goes_on))
         self.take_back([candidate.id])
-        for document, revision, notes, file, voice, goes_on in entering:
+        for document, entered, file, goes_on in entering:
             key = document_key(document.uri)
             if goes_on:
                 document.go_on()
-            self._enter(document, revision, voice)
-            document.notes[revision.id] = notes
-            self._given.note(candidate.id, candidate.label, key, file)
+            document.revisions[candidate.id] = entered
+            self._note(candidate.id, candidate.label, key, file)
             document.pin()
             self._documents[key] = document
             self._changed(key)
@@ -211,31 +200,27 @@ class Session:
                 self.remove(file.uri, [name])
         return removed, [name for name in requested if name not in removed]
 
-    def _enter(self, document: Document, revision: Revision, voice: str) -> None:
-        document.revisions[revision.id] = revision
-        document.voices[revision.id] = voice
-        document.found.discard(revision.id)
-        document.notes.pop(revision.id, None)
+    def _note(self, name: str, label: str, key: str, file: GivenFile) -> None:
+        """Keep a file of a client's candidate, which is all revisions with its id."""
+        known = self.given.get(name, Given(name, "", {}))
+        self.given[name] = Given(name, label or known.label, {**known.files, key: file})
 
     def origin(self, uri: str) -> str:
         """Return the origin of a document, which the session need not know.
 
-        Raises
-        ------
-        SourceError
-            If it has none.
+        Raises SourceError if it has none.
         """
         document = self._with_origin(uri)
         if document.origin is None:
             raise SourceError(document.obstacle)
         return document.origin
 
-    def _with_origin(self, uri: str, *, may_be_new: bool = False) -> Document:
+    def _with_origin(self, uri: str, *, may_be_new: bool = False) -> ReviewedDocument:
         """Return a document, with the readable text on disk if no editor has it open.
 
         A file that is missing gives no text, or an empty one if somebody may create it.
         """
-        document = self.find(uri) or Document(uri)
+        document = self.find(uri) or ReviewedDocument(uri)
         if document.origin is None and document.buffer is None:
             document.take_origin(lambda: self._read(uri))
             if document.origin is None and may_be_new:
@@ -248,17 +233,14 @@ class Session:
         if document is None or document.is_recalled:
             return
         document.is_recalled, document.remembered = True, review
-        voices = document.voices.items() - {(name, "") for name in document.found}
-        if goes_on or any(document.may_go_on(name, voice) for name, voice in voices):
+        own = {name: r.voice for name, r in document.revisions.items() if not r.is_found}
+        if goes_on or any(document.may_go_on(name, voice) for name, voice in own.items()):
             document.go_on()
             self._changed(key)
 
-    def recall(self, before: Mapping[str, Choice]) -> None:
+    def recall(self, before: Mapping[str, CandidateDecision]) -> None:
         """Take earlier decisions about candidates that have no decision yet."""
-        fresh = self.choices.recall(before)
-        for key, document in self._documents.items():
-            if not fresh.isdisjoint(document.revisions):
-                self._changed(key)
+        self._changed_with(self.choices.recall(before))
 
     def take_found(self, key: str, answer: Found) -> list[Rejected]:
         """Replace the revisions that the sources of an open document found before.
@@ -268,20 +250,18 @@ class Session:
         document = self._documents.get(key)
         if document is None or document.buffer is None:
             return []
-        before = (document.origin, tuple(document.revisions.values()), document.deleted)
-        document.deleted = answer.deleted
+        before = document.origin, tuple(document.revisions.values())
         for name in document.found.difference(revision.id for revision in answer.revisions):
             del document.revisions[name]
-            document.found.discard(name)
         rejected = [
             Rejected(revision.id, reason)
             for revision in answer.revisions
-            if (reason := enter(document, revision))
+            if (reason := enter(document, revision, deletes=revision.id in answer.deleted))
         ]
         origin = answer.origin
         document.elsewhere = origin if origin is not None and origin.kind != "saved" else None
         document.pin(answer.target if document.found else None)
-        if before != (document.origin, tuple(document.revisions.values()), document.deleted):
+        if before != (document.origin, tuple(document.revisions.values())):
             self._changed(key)
         return rejected
 
@@ -297,62 +277,59 @@ class Session:
             document.unpin()
 
     def to_replay(self, uri: str) -> ToReplay | None:
-        """Return the texts that a restarted review has to replay, or None without a review."""
+        """Return what a review that starts again has to replay, or None without a review."""
         document = self.find(uri)
         if document is None or document.pinned is None or document.current is None:
             return None
-        texts = (document.revisions[name].text for name in self._own(document))
-        return ToReplay(document.pinned, document.current, tuple(dict.fromkeys(texts)))
+        texts = dict.fromkeys(known.revision.text for known in document.own())
+        return ToReplay(document.pinned, document.current, tuple(texts))
 
-    def restart(self, uri: str, replayed: Mapping[str, str]) -> None:
-        """Restart the review of a document from its current origin.
+    def start_again(self, uri: str, replayed: Mapping[str, str]) -> None:
+        """Restart the review of a document from its current origin. The caller asks the sources.
 
-        The caller asks the sources again. ``replayed`` maps each text of `to_replay` to its version
-        on that origin.
+        ``replayed`` maps each text of `to_replay` to its version on that origin.
         """
-        if (document := self.find(uri)) is None:
-            return
-        client_ids = self._own(document)
+        document = self.find(uri)
+        assert document is not None
+        own = document.own()
         document.unpin()
-        for name in client_ids:
-            revision = document.revisions[name]
-            document.revisions[name] = replace(revision, text=replayed[revision.text])
+        for known in own:
+            revision = replace(known.revision, text=replayed[known.revision.text])
+            document.revisions[revision.id] = replace(known, revision=revision)
         document.pin()
         self._changed(document_key(uri))
 
-    def _own(self, document: Document) -> list[str]:
-        """Return the ids of the texts that a client added."""
-        key = document_key(document.uri)
-        return [
-            name
-            for name in document.revisions
-            if name not in document.found and not self._given.deletes(name, key)
-        ]
-
     def remove(self, uri: str, ids: Iterable[str]) -> tuple[list[str], list[str]]:
         """Forget revisions, and return the known and the unknown ids."""
-        document = self.find(uri)
-        revisions = document.revisions if document is not None else {}
-        requested = dict.fromkeys(ids)
-        removed = [name for name in requested if revisions.pop(name, None) is not None]
+        document, requested = self.find(uri), dict.fromkeys(ids)
+        removed = [n for n in requested if document is not None and n in document.revisions]
         if document is not None and removed:
             document.dismissed |= document.found.intersection(removed)
-            document.found.difference_update(removed)
             for name in removed:
-                document.notes.pop(name, None)
-                document.voices.pop(name, None)
-                self._given.forget(name, document_key(uri))
+                del document.revisions[name]
+                self._forget(name, document_key(uri))
             document.pin()
-            if not revisions and document.buffer is None:
+            if not document.revisions and document.buffer is None:
                 del self._documents[document_key(uri)]
             self._changed(document_key(uri))
         return removed, [name for name in requested if name not in removed]
 
+    def _forget(self, name: str, key: str) -> None:
+        """Forget a file of a client's candidate, and the candidate with its last one."""
+        if (known := self.given.get(name)) is not None:
+            files = {other: file for other, file in known.files.items() if other != key}
+            self.given[name] = replace(known, files=files)
+            if not files:
+                del self.given[name]
+
     def put_aside(self, ids: Iterable[str], state: CandidateState, *, aside: bool) -> None:
         """Hide or reject candidates in all documents, or take that back."""
-        changed = set(self.choices.set_aside(ids, state, aside=aside))
+        self._changed_with(set(self.choices.set_aside(ids, state, aside=aside)))
+
+    def _changed_with(self, ids: set[str]) -> None:
+        """Report the documents as changed that have one of these revisions."""
         for key, document in self._documents.items():
-            if not changed.isdisjoint(document.revisions):
+            if not ids.isdisjoint(document.revisions):
                 self._changed(key)
 
     def set_base(self, name: str, commit: str | None) -> None:
@@ -362,10 +339,11 @@ class Session:
         else:
             self.choices.bases[name] = commit
 
-    def shown(self, document: Document) -> tuple[Revision, ...]:
+    def shown(self, document: ReviewedDocument) -> tuple[Revision, ...]:
         """Return the revisions of a document that are not set aside."""
         aside = self.choices.states
-        return tuple(r for name, r in document.revisions.items() if name not in aside)
+        every = document.revisions.items()
+        return tuple(known.revision for name, known in every if name not in aside)
 
     def keep(self, uri: str, lines: tuple[int, int], *, kept: bool) -> None:
         """Note whether the pinned origin is to stay as it is in a hunk, whatever revisions say."""
@@ -396,12 +374,7 @@ class Session:
             uri_or_path=document.uri,
             origin=document.origin,
             revisions=(*shown, *((own_edits,) if own_edits is not None else ())),
-            deleted=frozenset(
-                r.id
-                for r in shown
-                if (r.id in document.found and r.id in document.deleted)
-                or self._given.deletes(r.id, key)
-            ),
+            deleted=frozenset(r.id for r in shown if document.revisions[r.id].deletes),
             language=document.language,
             path=path_of(document.uri),
             options=self.options,
@@ -418,3 +391,21 @@ def path_of(uri: str) -> str | None:
         return unquote(urlsplit(uri).path) or None
     except ValueError:
         return None
+
+
+def _on_origin(candidate: Given, file: GivenFile, origin: str) -> ReviewedRevision:
+    """Return a candidate's revision of an origin, replayed from its own base."""
+    if file.text is None:
+        gone = Revision(candidate.id, "", candidate.label)
+        return ReviewedRevision(gone, deletes=True, notes=(DELETES,))
+    text, notes = file.text, list[str]()
+    if file.status == "A":
+        notes = [CREATES, *([CREATED] if origin and normalise(text) != origin else [])]
+    elif file.base is not None and normalise(file.base) != normalise(origin):
+        replayed = excise.replay(file.base, origin, text)
+        text = replayed.text
+        notes = [*([SAME_LINES] if replayed.conflicts else []), *replayed.notes]
+    if file.status == "R" and file.path:
+        notes.append(f"renamed to {printable(file.path.replace(chr(92), '/').rpartition('/')[2])}")
+    revision = Revision(candidate.id, text, candidate.label)
+    return ReviewedRevision(revision, notes=tuple(notes))

@@ -7,7 +7,8 @@ smoothing) whether a measure agrees better with raters when it has it; `factors`
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
 from statistics import fmean
 from typing import Any, NamedTuple
 
@@ -17,7 +18,8 @@ from rich.text import Text
 
 from excise.evaluation.base import Synonyms
 from excise.evaluation.message_bleu import tokens_bleu
-from excise.evaluation.meteor import METEOR, NEXT, PUNCTUATION, Parameters, score_words
+from excise.evaluation.meteor import METEOR, NEXT, PUNCTUATION, Parameters
+from excise.evaluation.meteor import score as meteor_score
 from excise.evaluation.ngrams import f1, grams
 from excise.evaluation.rouge import rouge_l
 from excise.evaluation.statistics import pearson, spearman
@@ -27,31 +29,22 @@ from excise_server.evaluation.tables import number_text, plain_table
 from excise_server.foundation.inputs import SourceError
 from excise_server.records.outputs import Record, read_label, read_record
 
-__all__ = ["METRICS", "UNITS", "Choices", "Effect", "factor_report", "factors"]
-__all__ += ["read_pair"]
-
 UNITS = ("character", "word")
+SIDES = ("without", "with")
 FACTORS = ("length", "word order", "semantics", "case", "punctuation", "smoothing")
 
 
 class Choices(NamedTuple):
     """The factors that a measure takes into account.
 
-    Attributes
-    ----------
-    unit
-        What BLEU counts: ``character``, as the published figures do (their code handed texts, not
-        words, to a library that takes sequences), or ``word``.
-    length
-        Whether BLEU punishes texts shorter than the reference.
-    order
-        Whether METEOR punishes matches that are scattered.
-    semantics
-        Whether METEOR matches stems and synonyms too.
-    fold
-        Whether case is folded; None: by the measure's default (METEOR folds, the others do not).
-    punctuation
-        Whether ASCII punctuation is kept (and if not, not replaced by a space).
+    - ``unit``: what BLEU counts: ``character``, as the published figures do (their code handed
+      texts, not words, to a library that takes sequences), or ``word``.
+    - ``length``: whether BLEU punishes texts shorter than the reference.
+    - ``order``: whether METEOR punishes matches that are scattered.
+    - ``semantics``: whether METEOR matches stems and synonyms too.
+    - ``fold``: whether case is folded; None: by the measure's default (METEOR folds, the others do
+      not).
+    - ``punctuation``: whether ASCII punctuation is kept (and if not, not replaced by a space).
     """
 
     unit: str = "character"
@@ -62,18 +55,7 @@ class Choices(NamedTuple):
     punctuation: bool = True
 
 
-Agreement = tuple[float | None, float | None]
-"""Spearman's rho and Pearson's r, None where undefined."""
-
 Score = Callable[[str, str, Choices, Synonyms | None], float]
-
-
-class Effect(NamedTuple):
-    """Agreement of a measure with the ratings, without and with each factor that it has."""
-
-    metric: str
-    clean: Agreement
-    factors: Mapping[str, tuple[Agreement, Agreement]]
 
 
 def read_pair(number: int, value: Mapping[str, Any]) -> Record:
@@ -112,10 +94,13 @@ def _meteor(parameters: Parameters) -> Score:
         hypothesis: str, reference: str, choices: Choices, synonyms: Synonyms | None
     ) -> float:
         assert synonyms is not None
-        ours, theirs = (_text(text, choices, True).split() for text in (hypothesis, reference))
-        chosen = parameters if choices.order else parameters._replace(gamma=0.0)
-        stages = 3 if choices.semantics else 1
-        return score_words(ours, theirs, chosen, synonyms, stages)
+        chosen = parameters._replace(
+            gamma=parameters.gamma if choices.order else 0.0,
+            stages=3 if choices.semantics else 1,
+            fold=choices.fold is not False,
+            punctuation=choices.punctuation,
+        )
+        return meteor_score(hypothesis, reference, chosen, synonyms)
 
     return score
 
@@ -141,10 +126,10 @@ def _ter(hypothesis: str, reference: str, choices: Choices, _: Synonyms | None) 
     return rate / 100
 
 
-def _text(text: str, choices: Choices, folds: bool = False) -> str:
+def _text(text: str, choices: Choices) -> str:
     if not choices.punctuation:
         text = text.translate(PUNCTUATION)
-    return text.lower() if (folds if choices.fold is None else choices.fold) else text
+    return text.lower() if choices.fold else text
 
 
 METRICS: Mapping[str, Score] = {
@@ -165,32 +150,44 @@ _METEORS = frozenset({"meteor", "meteor-next", "log-mnext"})
 
 # --- the table -----------------------------------------------------------------------------------
 
+Variant = tuple[str, Choices]
+
 
 def factors(
     pairs: Sequence[Record], synonyms: Synonyms | None = None, unit: str = "character"
-) -> tuple[Effect, ...]:
+) -> Document:
     """Correlate every measure with the ratings, without and with each factor.
 
     The first of several references counts. Without synonyms, METEOR and its kin are left out. The
     sign of TER, a distance, is reversed.
+
+    Returns: ``{measure: {"plain": agreement, factor: {"without": agreement, "with": agreement}}}``,
+    where an agreement is ``{"spearman": rho, "pearson": r}``, None where undefined.
     """
-    names = [name for name in METRICS if synonyms is not None or name not in _METEORS]
-    return tuple(_effect(name, pairs, synonyms, unit) for name in names)
+    y = np.array([pair.label for pair in pairs], dtype=np.float64)
+    weights = np.array([pair.count for pair in pairs], dtype=np.float64)
 
+    @cache
+    def agreement(variant: Variant) -> dict[str, float | None]:
+        name, choices = variant
+        sign = -1.0 if name == "ter" else 1.0
+        scores = (
+            sign * METRICS[name](pair.hypothesis, pair.references[0], choices, synonyms)
+            for pair in pairs
+        )
+        x = np.fromiter(scores, dtype=np.float64)
+        return {"spearman": spearman(x, y, weights), "pearson": pearson(x, y, weights)}
 
-def _effect(name: str, pairs: Sequence[Record], synonyms: Synonyms | None, unit: str) -> Effect:
-    plain = name, Choices(unit=unit, punctuation=name != "log-mnext")
-    known = {plain: _agreement(*plain, pairs, synonyms)}
-    sides = {}
-    for factor, variants in _variants(*plain).items():
-        for variant in variants:
-            if variant not in known:
-                known[variant] = _agreement(*variant, pairs, synonyms)
-        sides[factor] = known[variants[0]], known[variants[1]]
-    return Effect(name, known[plain], sides)
-
-
-Variant = tuple[str, Choices]
+    document = {}
+    for name in METRICS:
+        if synonyms is None and name in _METEORS:
+            continue
+        plain = name, Choices(unit=unit, punctuation=name != "log-mnext")
+        document[name] = {"plain": agreement(plain)} | {
+            factor: {"without": agreement(without), "with": agreement(having)}
+            for factor, (without, having) in _variants(*plain).items()
+        }
+    return document
 
 
 def _variants(name: str, choices: Choices) -> dict[str, tuple[Variant, Variant]]:
@@ -209,51 +206,17 @@ def _variants(name: str, choices: Choices) -> dict[str, tuple[Variant, Variant]]
     return variants
 
 
-def _agreement(
-    name: str, choices: Choices, pairs: Sequence[Record], synonyms: Synonyms | None
-) -> Agreement:
-    measure = METRICS[name]
-    sign = -1.0 if name == "ter" else 1.0
-    x = np.array(
-        [sign * measure(p.hypothesis, p.references[0], choices, synonyms) for p in pairs],
-        dtype=np.float64,
-    )
-    y = np.array([p.label for p in pairs], dtype=np.float64)
-    weights = np.array([p.count for p in pairs], dtype=np.float64)
-    return spearman(x, y, weights), pearson(x, y, weights)
-
-
-def factor_report(
-    pairs: Sequence[Record], synonyms: Synonyms | None
-) -> tuple[list[RenderableType], Document]:
-    """Return the effects of all factors by unit: of Spearman's rho for people, of both as JSON."""
-    parts: list[RenderableType] = []
-    document: Document = {}
-    for unit in UNITS:
-        effects = factors(pairs, synonyms, unit)
+def factor_tables(by_unit: Document) -> Iterator[RenderableType]:
+    """Yield the table of `factors` for each unit: Spearman's rho alone."""
+    for unit, effects in by_unit.items():
         table = plain_table("measure", "plain", *FACTORS, no_wrap=True)
-        for effect in effects:
+        for name, effect in effects.items():
             cells = [
-                " > ".join(number_text(side[0]).plain for side in effect.factors[factor])
-                if factor in effect.factors
+                " > ".join(number_text(effect[factor][side]["spearman"]).plain for side in SIDES)
+                if factor in effect
                 else ""
                 for factor in FACTORS
             ]
-            table.add_row(effect.metric, number_text(effect.clean[0], "bold"), *cells)
+            table.add_row(name, number_text(effect["plain"]["spearman"], "bold"), *cells)
         title = f"Spearman's rho with the ratings, without > with each factor (BLEU of {unit}s)"
-        parts.append(Group(Text(), Text(title, "bold"), table))
-        document[unit] = {
-            effect.metric: {
-                "plain": _both(effect.clean),
-                **{
-                    factor: {"without": _both(sides[0]), "with": _both(sides[1])}
-                    for factor, sides in effect.factors.items()
-                },
-            }
-            for effect in effects
-        }
-    return parts, {"factors": document}
-
-
-def _both(values: Agreement) -> dict[str, float | None]:
-    return {"spearman": values[0], "pearson": values[1]}
+        yield Group(Text(), Text(title, "bold"), table)

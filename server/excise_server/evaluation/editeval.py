@@ -8,29 +8,16 @@ too.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from statistics import fmean
-from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from excise.evaluation import Item, Measure
-from excise_server.evaluation.run import SCHEMA, Progress
+from excise_server.evaluation.run import SCHEMA, Document, Progress
 from excise_server.evaluation.tables import Report, left_out, plain_table
 from excise_server.foundation.escape import printable
 from excise_server.foundation.inputs import SourceError
 from excise_server.records.lines import read_all
-
-__all__ = [
-    "DEFAULT",
-    "PROMPTS",
-    "Example",
-    "TaskScore",
-    "as_object",
-    "editeval",
-    "prompt",
-    "read_example",
-    "task_scores",
-]
 
 DEFAULT = "sari-easse,gleu,em,em-diff,rouge1,update-rouge1,ibleu"
 """The measures of EditEval."""
@@ -43,19 +30,6 @@ ALIASES = {
 }
 """Other names of fields, the later first, which count where the published one is absent."""
 
-PROMPTS: Mapping[str, tuple[str, ...]] = MappingProxyType(
-    {
-        "fluency": ("Correct the grammar and spelling", "Mend what is ungrammatical here"),
-        "clarity": ("Say this more clearly", "Make this text easier to read"),
-        "coherence": ("Tie these sentences together", "Give this text a clear thread"),
-        "neutralization": ("Take the opinions out", "Say this without taking sides"),
-        "paraphrasing": ("Say the same in other words", "Put this differently"),
-        "simplification": ("Say this in simpler words", "Make this plainer"),
-        "updating": ("Bring this up to date", "Add what the documents know and this lacks"),
-    }
-)
-"""Instructions by kind of task, in our own words (the published ones are their authors')."""
-
 
 class Example(NamedTuple):
     """One text to edit, and its edits by people."""
@@ -65,14 +39,6 @@ class Example(NamedTuple):
     edits: tuple[str, ...]
     task: str
     documents: tuple[str, ...] = ()
-
-
-class TaskScore(NamedTuple):
-    """The mean of each measure over the examples of a task that have a prediction."""
-
-    task: str
-    n: int
-    means: Mapping[str, float]
 
 
 def _copy(example: Example) -> str | None:
@@ -99,21 +65,19 @@ def editeval(
     missing = sum(predict(example) is None for example in examples)
     with progress("Scoring", None):
         scores = task_scores(examples, measures, predict, best=best)
-    if not scores:
+    if not scores["tasks"]:
         raise SourceError("no example has a prediction", name=predictions or data)
-    *tasks, average = scores
     document = {
         "schema": SCHEMA,
-        "tasks": {score.task: {"n": score.n, **score.means} for score in tasks},
-        "average": {"n": average.n, **average.means},
+        **scores,
         "skipped": skipped,
         "without_prediction": missing,
         "rejected": [{"line": line.number, "reason": line.reason} for line in bad],
     }
-    table = plain_table("task", "n", *average.means)
-    for score in scores:
-        cells = [f"{value:.3f}" for value in score.means.values()]
-        table.add_row(printable(score.task), f"{score.n:,}", *cells)
+    table = plain_table("task", "n", *(measure.name for measure in measures))
+    for task, row in (*scores["tasks"].items(), ("average", scores["average"])):
+        cells = [f"{row[measure.name]:.3f}" for measure in measures]
+        table.add_row(printable(task), f"{row['n']:,}", *cells)
     remarks = left_out(bad)
     if missing:
         remarks.append(f"{missing:,} examples have no prediction and do not count")
@@ -126,26 +90,29 @@ def task_scores(
     predict: Callable[[Example], str | None] = _copy,
     *,
     best: bool = True,
-) -> tuple[TaskScore, ...]:
+) -> Document:
     """Score predictions by task, in order of first appearance, then their unweighted mean.
 
     An example without a prediction is left out. The best gold edit counts, each taken alone
     (EditEval, appendix C), or all of them by each measure's own convention.
+
+    Returns: ``{"tasks": {task: row}, "average": row}``, where a row holds ``n``, the number of
+    examples, and the mean of each measure; the average is empty if there is no task.
     """
     values: dict[str, list[dict[str, float]]] = {}
     for example in examples:
         if (text := predict(example)) is not None:
             scores = {measure.name: _score(measure, example, text, best) for measure in measures}
             values.setdefault(example.task, []).append(scores)
-    names = [measure.name for measure in measures]
-    tasks = [
-        TaskScore(task, len(rows), {name: fmean(row[name] for row in rows) for name in names})
-        for task, rows in values.items()
-    ]
+    tasks = {task: {"n": len(rows)} | _means(rows) for task, rows in values.items()}
     if not tasks:
-        return ()
-    mean = {name: fmean(task.means[name] for task in tasks) for name in names}
-    return (*tasks, TaskScore("average", sum(task.n for task in tasks), mean))
+        return {"tasks": {}, "average": {}}
+    every = tasks.values()
+    return {"tasks": tasks, "average": _means(every) | {"n": sum(row["n"] for row in every)}}
+
+
+def _means(rows: Collection[Mapping[str, float]]) -> dict[str, float]:
+    return {name: fmean(row[name] for row in rows) for name in next(iter(rows))}
 
 
 def _score(measure: Measure, example: Example, predicted: str, best: bool) -> float:
@@ -180,26 +147,6 @@ def _prediction(_: int, value: dict[str, Any]) -> tuple[str, str]:
     if "id" not in value or not isinstance(value.get("prediction"), str):
         raise SourceError("'id' is missing, or 'prediction' is not a string")
     return str(value["id"]), value["prediction"]
-
-
-def as_object(example: Example) -> dict[str, Any]:
-    """Return an example as JSON has it, under the published names."""
-    return {
-        "id": example.id,
-        "input": example.input,
-        "edits": list(example.edits),
-        "tasks": example.task,
-        "retrieved_documents": list(example.documents),
-    }
-
-
-def prompt(example: Example, instruction: str, head: str = "Task") -> str:
-    """Return the prompt for a model: instruction, input, numbered documents, and a label."""
-    lines = [f"{head}: {instruction}", f"Input: {example.input}"]
-    if example.documents:
-        numbered = (f"[{index}] {text}" for index, text in enumerate(example.documents))
-        lines.append(f"Reference: {' '.join(numbered)}")
-    return "\n".join((*lines, "Output:"))
 
 
 def _text(text: object, name: str) -> str:

@@ -9,14 +9,12 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import IO, Any
 
-from excise_server.evaluation.scoring import Scored
+from excise_server.evaluation.scoring import OutputValues
 from excise_server.foundation.files import file_error
 from excise_server.foundation.inputs import SourceError
-
-__all__ = ["Journal"]
 
 _MARK = "excise-eval-journal"
 _VERSION = 1
@@ -31,7 +29,7 @@ class Journal:
 
     def __init__(self, path: str, signatures: Mapping[str, str]) -> None:
         """Read the file, if there is one, or raise `SourceError` if it is not a journal."""
-        self.known: dict[str, Scored] = {}
+        self.known: dict[str, OutputValues] = {}
         self.outdated: set[str] = set()
         self._signatures = dict(signatures)
         self._last: dict[str, str] = {}
@@ -44,13 +42,12 @@ class Journal:
             self._file.write("\n")
         self._write({_MARK: _VERSION, "measures": self._signatures})
 
-    def add(self, scored: Iterable[Scored]) -> None:
-        """Write values to the file, so that they survive a kill from now on."""
-        for output in scored:
-            changed = {n: s for n, s in output.signatures.items() if self._last.get(n) != s}
-            self._last |= changed
-            line: dict[str, Any] = {"k": output.key, "c": output.changed, "v": output.values}
-            self._write(line | ({"s": changed} if changed else {}))
+    def add(self, output: OutputValues) -> None:
+        """Write the values of an output to the file, so that they survive a kill from now on."""
+        changed = {n: s for n, s in output.signatures.items() if self._last.get(n) != s}
+        self._last |= changed
+        line: dict[str, Any] = {"k": output.key, "c": output.changed, "v": output.values}
+        self._write(line | ({"s": changed} if changed else {}))
 
     def close(self) -> None:
         """Close the file."""
@@ -94,7 +91,7 @@ class Journal:
     def _take(self, value: Mapping[str, Any], current: set[str]) -> None:
         try:
             self._last |= value.get("s", {})
-            scored = self.known.setdefault(value["k"], Scored(value["k"]))
+            scored = self.known.setdefault(value["k"], OutputValues(value["k"]))
             scored.changed = value["c"]
             values = {name: float(value["v"][name]) for name in value["v"] if name in current}
         except (KeyError, TypeError, ValueError, AttributeError):

@@ -4,24 +4,20 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import replace
-from functools import partial
 from typing import NamedTuple
 
 from excise import languages
-from excise_server.evaluation.sandbox import Sandboxes, Verdict
+from excise_server.processes.sandbox import TestOutcome, run_all
 from excise_server.records.outputs import Record, read_label
-
-__all__ = ["Labelled", "counts", "label", "labelled_lines"]
 
 
 class Labelled(NamedTuple):
     """A record with the result of its tests as label (``reason``: why nothing could be run)."""
 
     record: Record
-    verdict: Verdict | None
+    verdict: TestOutcome | None
     reason: str = ""
 
 
@@ -30,8 +26,12 @@ def label(
 ) -> list[Labelled]:
     """Run the tests of every record, equal programs once. The labels are 1 (all passed) and 0."""
     programs = [_program(record) for record in records]
-    distinct = {parts for parts in programs if not isinstance(parts, str)}
-    verdicts = _verdicts(sorted(distinct), jobs, seconds, advance)
+    distinct = sorted({parts for parts in programs if not isinstance(parts, str)})
+    verdicts = {}
+    with closing(run_all(distinct, jobs, seconds=seconds)) as ran:
+        for done, (program, verdict) in enumerate(zip(distinct, ran, strict=True), start=1):
+            verdicts[program] = verdict
+            advance(done)
     labelled = []
     for record, parts in zip(records, programs, strict=True):
         if isinstance(parts, str):
@@ -41,26 +41,6 @@ def label(
             passed = replace(record, label=float(verdict.passed))
             labelled.append(Labelled(passed, verdict))
     return labelled
-
-
-def _verdicts(
-    programs: Sequence[tuple[str, ...]],
-    jobs: int,
-    seconds: float,
-    advance: Callable[[float], None],
-) -> dict[tuple[str, ...], Verdict]:
-    verdicts = []
-    with closing(Sandboxes()) as sandboxes, ThreadPoolExecutor(jobs) as threads:
-        try:
-            run = partial(sandboxes.run, seconds=seconds)
-            for done, verdict in enumerate(threads.map(run, programs), start=1):
-                verdicts.append(verdict)
-                advance(done)
-        except BaseException:
-            threads.shutdown(wait=False, cancel_futures=True)
-            sandboxes.close()  # ends the runs, because the threads are joined
-            raise
-    return dict(zip(programs, verdicts, strict=True))
 
 
 def _program(record: Record) -> tuple[str, ...] | str:

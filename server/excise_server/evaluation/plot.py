@@ -13,7 +13,6 @@ from excise_server.foundation.inputs import SourceError
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["FORMATS", "MATPLOTLIB", "draw", "panels", "write_plot"]
 
 Panel = tuple[str, Document]
 """A title, and the entries of measures by their names."""
@@ -27,10 +26,13 @@ _OURS, _OTHERS, _LINE = "#0072B2", "#E69F00", "#222222"
 
 def write_plot(document: Document, path: str) -> None:
     """Draw an evaluation and write it to a file in the format that its name gives."""
+    from matplotlib import rc_context
+
     figure = draw(panels(document, "All outputs", "With a random shared prefix"))
     try:
-        # No date inside: the same data give the same bytes.
-        figure.savefig(path, metadata=_metadata(path))
+        # No date and no random names inside: the same data give the same bytes.
+        with rc_context({"svg.hashsalt": "excise"}):
+            figure.savefig(path, metadata=_metadata(path))
     except OSError as error:
         raise SourceError(
             error.strerror or str(error), name=path, hint="name a file that can be written"

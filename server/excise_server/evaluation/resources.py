@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -17,10 +16,8 @@ from typing import Any
 from excise.errors import extra_hint
 from excise.evaluation import MeasureUnavailableError, Resources
 from excise.evaluation.wordnet import EXCEPTIONS, FILES, WordNet
-from excise_server.evaluation.remote import Remote
 from excise_server.foundation.inputs import SourceError
-
-__all__ = ["Synonyms", "resources", "wordnet_folder"]
+from excise_server.processes.remote import Remote
 
 _FOLDERS = (
     "/usr/share/wordnet",
@@ -70,7 +67,7 @@ def resources(
         if folder is None:
             missing["synonyms"] = _WORDNET
         else:
-            available["synonyms"] = Synonyms(folder)
+            available["synonyms"] = lambda word: _wordnet(folder)(word)
             versions["synonyms"] = f"wordnet-{_version(Path(folder))}"
     for name in [name for name in _REMOTES if name in names]:
         try:
@@ -81,19 +78,8 @@ def resources(
     return Resources(**available, names=versions, missing=missing)
 
 
-@dataclass(frozen=True, slots=True)
-class Synonyms:
-    """The synonyms of a word, from a folder that each process reads when it first needs it."""
-
-    folder: str
-
-    def __call__(self, word: str) -> Collection[str]:
-        """Return the words that share a synset with a word."""
-        return _read(self.folder)(word)
-
-
 @cache
-def _read(folder: str) -> WordNet:
+def _wordnet(folder: str) -> WordNet:
     present = [name for name in (*FILES, *EXCEPTIONS) if (Path(folder) / name).is_file()]
     return WordNet({name: (Path(folder) / name).read_bytes() for name in present})
 

@@ -11,12 +11,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from excise.evaluation import Measure
-from excise.evaluation.statistics import Correlation, Floats, Plan, Sample, correlations
+from excise.evaluation.statistics import Correlation, Floats, Resampling, Sample, correlations
 from excise_server.evaluation.journal import Journal
-from excise_server.evaluation.scoring import Job, Row, Scored, key_of, score_all
+from excise_server.evaluation.scoring import Job, OutputValues, Row, key_of, score_all
 from excise_server.records.outputs import Record
-
-__all__ = ["SCHEMA", "Document", "Progress", "Settings", "evaluate"]
 
 SCHEMA = 1
 """Version of the shape of the documents of evaluations."""
@@ -29,7 +27,7 @@ _SAME = 1e-9
 """Difference of two values of a measure that counts as none."""
 
 
-class Settings(NamedTuple):
+class EvalSettings(NamedTuple):
     """The settings of an evaluation."""
 
     measures: tuple[Measure, ...]
@@ -42,7 +40,7 @@ class Settings(NamedTuple):
     jobs: int = 1
 
 
-class _Column(NamedTuple):
+class _JobValues(NamedTuple):
     """The values of one job: shape (rows, measures), and the signatures seen."""
 
     values: Floats
@@ -51,14 +49,13 @@ class _Column(NamedTuple):
 
 
 def evaluate(
-    records: Iterable[Record], settings: Settings, progress: Progress, journal: Journal | None
+    records: Iterable[Record], settings: EvalSettings, progress: Progress, journal: Journal | None
 ) -> Document:
     """Score every distinct output by every measure and correlate the values with the labels.
 
-    Returns
-    -------
-    The document of ``excise eval --json`` (docs/evaluation.md), of which tables and figures are
-    views. Whoever chose the measures and read the records says what was skipped and rejected.
+    Returns: the document of ``excise eval --json`` (docs/evaluation.md), of which tables and
+    figures are views. Whoever chose the measures and read the records says what was skipped and
+    rejected.
     """
     # Records that differ in nothing but their count are one.
     counts: dict[Record, int] = {}
@@ -67,11 +64,10 @@ def evaluate(
         counts[alone] = counts.get(alone, 0) + record.count
     rows = [replace(record, count=count) for record, count in counts.items()]
     failed: list[Document] = []
-    job = Job(settings.measures, settings.comments)
-    plain = _values(rows, job, settings, progress, journal, failed)
+    plain = _values(rows, Job(settings.comments), settings, progress, journal, failed)
     prefixed = None
     if settings.shared_prefix:
-        job = job._replace(seed=settings.seed)
+        job = Job(settings.comments, settings.seed)
         prefixed = _values(rows, job, settings, progress, journal, failed)
         prefixed = prefixed._replace(changed=plain.changed)
     names = [measure.name for measure in settings.measures]
@@ -109,48 +105,47 @@ def evaluate(
 def _values(
     records: Sequence[Record],
     job: Job,
-    settings: Settings,
+    settings: EvalSettings,
     progress: Progress,
     journal: Journal | None,
     failed: list[Document],
-) -> _Column:
+) -> _JobValues:
     """Score the distinct texts that lack a value, and return the values of all."""
-    names = [measure.name for measure in job.measures]
     keys = [key_of(record, job) for record in records]
-    scores: dict[str, Scored] = {} if journal is None else dict(journal.known)
+    scores: dict[str, OutputValues] = {} if journal is None else dict(journal.known)
     rows: dict[str, Row] = {}
     for key, record in zip(keys, records, strict=True):
         have = scores[key].values if key in scores else {}
-        wanted = tuple(index for index, name in enumerate(names) if name not in have)
+        wanted = tuple(measure for measure in settings.measures if measure.name not in have)
         if wanted and key not in rows:
             rows[key] = Row(key, record, wanted)
     label = "Scoring" if job.seed is None else "Scoring with the prefix"
     with progress(label, len(rows)) as advance:
         for done, new in enumerate(score_all(job, list(rows.values()), settings.jobs), start=1):
             if journal is not None and not new.errors:
-                journal.add([new])
+                journal.add(new)
             if (old := scores.get(new.key)) is not None:
                 new.changed = old.changed if new.changed is None else new.changed
                 new.values = old.values | new.values
                 new.signatures = old.signatures | new.signatures
             scores[new.key] = new
             advance(done)
-    values = np.full((len(keys), len(names)), np.nan)
-    signatures: list[set[str]] = [set() for _ in names]
+    values = np.full((len(keys), len(settings.measures)), np.nan)
+    signatures: list[set[str]] = [set() for _ in settings.measures]
     for number, (key, record) in enumerate(zip(keys, records, strict=True)):
         scored = scores[key]
-        for index, name in enumerate(names):
-            if name in scored.values:
-                values[number, index] = scored.values[name]
-                signatures[index].add(scored.signatures[name])
+        for index, measure in enumerate(settings.measures):
+            if measure.name in scored.values:
+                values[number, index] = scored.values[measure.name]
+                signatures[index].add(scored.signatures[measure.name])
         failed += [
             {"task": record.task, "measure": name, "reason": why}
             for name, why in scored.errors.items()
         ]
-    return _Column(values, [bool(scores[key].changed) for key in keys], signatures)
+    return _JobValues(values, [bool(scores[key].changed) for key in keys], signatures)
 
 
-def _moved(plain: _Column, prefixed: _Column) -> tuple[int, ...]:
+def _moved(plain: _JobValues, prefixed: _JobValues) -> tuple[int, ...]:
     defined = ~np.isnan(plain.values) & ~np.isnan(prefixed.values)
     apart = np.abs(np.where(defined, plain.values - prefixed.values, 0.0)) > _SAME
     return tuple(int(count) for count in apart.sum(axis=0))
@@ -161,8 +156,8 @@ def _moved(plain: _Column, prefixed: _Column) -> tuple[int, ...]:
 
 def _correlated(
     records: Sequence[Record],
-    column: _Column,
-    settings: Settings,
+    column: _JobValues,
+    settings: EvalSettings,
     progress: Progress,
     threads: ThreadPoolExecutor,
 ) -> list[Document]:
@@ -180,13 +175,13 @@ def _correlated(
     distances = frozenset(
         index for index, measure in enumerate(settings.measures) if not measure.larger_is_better
     )
-    plan = Plan(settings.resamples, settings.seed, against, distances, map=threads.map)
+    plan = Resampling(settings.resamples, settings.seed, against, distances, map=threads.map)
     with progress("Resampling", 4 * settings.resamples) as advance:
         every = correlations(sample, replace(plan, done=advance))
         offset = 2 * settings.resamples
         changed = correlations(edits, replace(plan, done=lambda count: advance(offset + count)))
     distinct, distinct_changed = (
-        correlations(rows.distinct(), Plan(0)) for rows in (sample, edits)
+        correlations(rows.distinct(), Resampling(0)) for rows in (sample, edits)
     )
     return [
         {

@@ -23,27 +23,13 @@ from excise_server.foundation.escape import printable
 from excise_server.foundation.inputs import SourceError
 from excise_server.records.lines import read_all
 
-__all__ = [
-    "Divergence",
-    "Operations",
-    "divergence",
-    "edit_operations",
-    "random_split",
-    "simplification",
-    "stratified_split",
-    "without_poor",
-]
-
-OPERATIONS = ("insert", "delete", "replace", "move")
 CELLS = 25_000_000
 """Largest table of the distance: 100 MB."""
 
 Floats = npt.NDArray[np.float64]
-Split = list[str]
-"""The subset of each pair."""
 
 
-class Operations(NamedTuple):
+class WordOperations(NamedTuple):
     """How many words were inserted, deleted, replaced and moved.
 
     A move is a word that is deleted in one place and inserted in another; it is neither counted as
@@ -58,12 +44,15 @@ class Operations(NamedTuple):
     change: float
 
 
-class Pair(NamedTuple):
+OPERATIONS = WordOperations._fields[:4]
+
+
+class SimplificationPair(NamedTuple):
     """A line of the data, the split that it is in, and its operations."""
 
     value: Mapping[str, Any]
     split: str
-    operations: Operations
+    operations: WordOperations
 
 
 def simplification(
@@ -88,12 +77,12 @@ def simplification(
         raise SourceError("no pair is left", name=data, hint="drop fewer")
     spread = None
     if split != "keep":
-        sizes = Counter(pair.split for pair in kept)
-        names = random_split(sizes, seed)
-        if split == "stratified":
-            with progress("Dealing", None):
-                counts = [pair.operations[:3] for pair in kept]
-                names, spread = stratified_split(counts, sizes, seed, attempts=attempts)
+        with progress("Dealing", None):
+            counts = [pair.operations[:3] for pair in kept]
+            sizes = Counter(pair.split for pair in kept)
+            attempts = attempts if split == "stratified" else 1
+            names, found = most_even_split(counts, sizes, seed, attempts=attempts)
+        spread = found if split == "stratified" else None
         kept = [pair._replace(split=name) for pair, name in zip(kept, names, strict=True)]
     lines = (json.dumps({**pair.value, "split": pair.split}) + "\n" for pair in kept)
     document = {
@@ -107,15 +96,15 @@ def simplification(
     return Report(document, _shown(document), left_out(bad), bool(bad), files)
 
 
-def _pair(_: int, value: Mapping[str, Any]) -> Pair:
+def _pair(_: int, value: Mapping[str, Any]) -> SimplificationPair:
     before, after, split = value.get("before"), value.get("after"), value.get("split", "all")
     if not (isinstance(before, str) and isinstance(after, str) and isinstance(split, str)):
         raise SourceError("'before', 'after' and 'split' are not all strings")
-    return Pair(value, split, edit_operations(before, after))
+    return SimplificationPair(value, split, edit_operations(before, after))
 
 
-def _compared(pairs: Sequence[Pair], bins: int) -> Document:
-    by_split: dict[str, list[Operations]] = {}
+def _compared(pairs: Sequence[SimplificationPair], bins: int) -> Document:
+    by_split: dict[str, list[WordOperations]] = {}
     for pair in pairs:
         by_split.setdefault(pair.split, []).append(pair.operations)
     changes = {name: [done.change for done in every] for name, every in by_split.items()}
@@ -159,7 +148,7 @@ def _shown(document: Document) -> Iterator[RenderableType]:
 # --- the operations of a pair --------------------------------------------------------------------
 
 
-def edit_operations(before: str, after: str) -> Operations:
+def edit_operations(before: str, after: str) -> WordOperations:
     """Return the operations that turn one text into another, word by word.
 
     If they have so many that the table would not fit (`CELLS`), it raises `SourceError`.
@@ -169,7 +158,7 @@ def edit_operations(before: str, after: str) -> Operations:
     distance = len(inserted) + len(deleted) + replaced
     moved = (Counter(inserted) & Counter(deleted)).total()
     longer = max(len(a), len(b))
-    return Operations(
+    return WordOperations(
         len(inserted) - moved,
         len(deleted) - moved,
         replaced,
@@ -263,15 +252,10 @@ def without_poor(changes: Sequence[float], percent: float) -> tuple[int, ...]:
     return tuple(sorted(int(index) for index in order[:count]))
 
 
-def random_split(sizes: Mapping[str, int], seed: int) -> Split:
-    """Deal as many pairs as there are into subsets of given sizes, at random."""
-    return _dealt(np.random.default_rng(seed).permutation(sum(sizes.values())), sizes)
-
-
-def stratified_split(
+def most_even_split(
     counts: npt.ArrayLike, sizes: Mapping[str, int], seed: int, *, attempts: int = 10_000
-) -> tuple[Split, float]:
-    """Return the random split, of many, whose subsets have the most equal operations.
+) -> tuple[list[str], float]:
+    """Return the subset of each pair in the random split, of many, with the most equal operations.
 
     The counts have shape (pairs, operations). The spread, which is returned with the split, is the
     standard deviation over subsets of the mean number of each operation, divided by its mean over
@@ -290,10 +274,6 @@ def stratified_split(
         candidate_spread = float(means.std(axis=0).sum())
         if candidate_spread < spread:
             best, spread = order, candidate_spread
-    return _dealt(best, sizes), spread
-
-
-def _dealt(order: npt.NDArray[np.int64], sizes: Mapping[str, int]) -> Split:
     names = [name for name, size in sizes.items() for _ in range(size)]
-    by_pair = dict(zip(order.tolist(), names, strict=True))
-    return [by_pair[pair] for pair in range(len(names))]
+    by_pair = dict(zip(best.tolist(), names, strict=True))
+    return [by_pair[pair] for pair in range(len(names))], spread

@@ -18,18 +18,6 @@ from excise_server.evaluation.run import Document
 from excise_server.foundation.escape import printable
 from excise_server.records.lines import BadLine
 
-__all__ = [
-    "SHOWN",
-    "Report",
-    "csv_text",
-    "evaluation_table",
-    "latex_text",
-    "left_out",
-    "number_text",
-    "order",
-    "plain_table",
-]
-
 SHOWN = 5
 """The most bad lines and failures that are named on standard error."""
 
@@ -51,6 +39,14 @@ class Report(NamedTuple):
     text: str | None = None
 
 
+def first_remarks(heading: str, texts: Sequence[str], rest: str) -> list[str]:
+    """Return a remark on each of the first texts, and one that counts the others."""
+    remarks = [f"{heading}: {text}" for text in texts[:SHOWN]]
+    if len(texts) > SHOWN:
+        remarks.append(f"{heading}: {len(texts) - SHOWN:,} more; --json {rest}")
+    return remarks
+
+
 def left_out(bad: Sequence[BadLine]) -> list[str]:
     """Return what is said of the first bad lines."""
     return [f"left out: line {line.number}: {line.reason}" for line in bad[:SHOWN]]
@@ -64,18 +60,19 @@ def plain_table(*heads: str, no_wrap: bool = False) -> RichTable:
     return table
 
 
-def _short(value: float | None) -> str:
-    """Return a number in three digits, without the 0 before the point."""
-    return "–" if value is None else f"{value:.3f}".replace("0.", ".", 1)
+def short(value: float | None, digits: int = 3) -> str:
+    """Return a number in some digits, without the 0 before the point (–: undefined)."""
+    return "–" if value is None else f"{value:.{digits}f}".replace("0.", ".", 1)
 
 
-def _between(bounds: Interval | None) -> str:
-    return "–" if bounds is None else f"[{_short(bounds[0])}, {_short(bounds[1])}]"
+def between(bounds: Interval | None) -> str:
+    """Return an interval (–: none)."""
+    return "–" if bounds is None else f"[{short(bounds[0])}, {short(bounds[1])}]"
 
 
 def number_text(value: float | None, style: str = "") -> Text:
     """Return a correlation (–: undefined)."""
-    return Text(_short(value), "dim" if value is None else style)
+    return Text(short(value), "dim" if value is None else style)
 
 
 # --- for people ----------------------------------------------------------------------------------
@@ -147,8 +144,8 @@ def _columns(entries: Sequence[Document], against: str | None) -> list[_Column]:
 
     columns = [
         _Column("r", 1, numbers("pearson", "bold")),
-        _Column("95 %", 2, [Text(_between(entry["ci"]), "dim") for entry in entries]),
-        _Column("95 % by task", 5, [Text(_between(entry["ci_task"]), "dim") for entry in entries]),
+        _Column("95 %", 2, [Text(between(entry["ci"]), "dim") for entry in entries]),
+        _Column("95 % by task", 5, [Text(between(entry["ci_task"]), "dim") for entry in entries]),
         _Column("rho", 6, numbers("spearman")),
         _Column("r, B ≠ O", 3, numbers("pearson_changed")),
         _Column("r, distinct", 11, numbers("pearson_distinct")),
@@ -215,9 +212,9 @@ def latex_text(document: Document) -> str:
     rows = []
     for name in order(measures):
         entry = measures[name]
-        numbers = [_short(entry["pearson"]), _between(entry["ci"]), _between(entry["ci_task"])]
-        numbers += [_short(entry["spearman"]), _short(entry["pearson_changed"])]
-        numbers += [_short(entry["prefix"]["pearson"])] if "prefix" in entry else []
+        numbers = [short(entry["pearson"]), between(entry["ci"]), between(entry["ci_task"])]
+        numbers += [short(entry["spearman"]), short(entry["pearson_changed"])]
+        numbers += [short(entry["prefix"]["pearson"])] if "prefix" in entry else []
         cells = [text.replace("-", "$-$").replace("–", "--") for text in numbers]
         rows.append(" & ".join((name, *cells)) + r" \\")
     return "\n".join(

@@ -19,16 +19,6 @@ from excise.text import line_key, raw_lines
 from excise.tokens import Vocabulary
 from excise_server.foundation.file_bytes import ByteLines, byte_facts, text_of_bytes
 
-__all__ = [
-    "LINK",
-    "SUBMODULE",
-    "Side",
-    "changed_file",
-    "differing_lines",
-    "patch_files",
-    "renamed_files",
-]
-
 LINK, SUBMODULE = "120000", "160000"
 _RENAMED = 0.5
 """Share of equal lines from which a deleted and a created file are one that was renamed."""
@@ -223,7 +213,9 @@ def _alike(
     spread = Counter(line for lines in every for line in lines)
     rare = [
         {
-            path: sorted(lines, key=lambda line: (spread[line], line))[: _rare(len(lines))]
+            path: sorted(lines, key=lambda line: (spread[line], line))[
+                : len(lines) - math.ceil(len(lines) * _RENAMED) + 1
+            ]
             for path, lines in files.items()
         }
         for files in sets
@@ -243,8 +235,3 @@ def _alike(
             longer = max(len(after_lines), len(own[0][before])) + len(shared)
             equal = len(after_lines & own[0][before]) + len(shared)
             yield equal / longer, path, before
-
-
-def _rare(count: int) -> int:
-    """Return how many of so many lines, all but one less than the share, are looked up."""
-    return count - math.ceil(count * _RENAMED) + 1 if count else 0

@@ -7,8 +7,6 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
-__all__ = ["is_locked", "opened", "writing"]
-
 
 def opened(path: str | os.PathLike[str], seconds: float = 0.0) -> sqlite3.Connection:
     """Open a file, waiting so many seconds for another process' lock at each statement."""

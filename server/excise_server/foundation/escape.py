@@ -11,17 +11,6 @@ import re
 from collections import Counter
 from collections.abc import Iterable
 
-__all__ = [
-    "DEFAULT_IGNORABLE",
-    "cell",
-    "hidden_characters",
-    "hidden_note",
-    "json_text",
-    "path_spelled",
-    "printable",
-]
-__all__ += ["shortened", "source_text", "spelled", "visible"]
-
 DEFAULT_IGNORABLE = {
     "bidi control": "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069",
     "zero-width character": "\u180e\u200b-\u200d\u2060\ufeff",
@@ -126,6 +115,11 @@ def visible(name: str) -> str:
     'a\\xe4.py'
     """
     return name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+
+
+def shown_name(name: str) -> str:
+    """Return a name on one line: bytes that are not UTF-8, and what is invisible, are escaped."""
+    return printable(visible(name))
 
 
 def spelled(path: str) -> str:

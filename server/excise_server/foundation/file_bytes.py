@@ -11,6 +11,7 @@ have none: such a file is taken as a whole or not at all.
 from __future__ import annotations
 
 import codecs
+import hashlib
 import re
 from collections import Counter
 from collections.abc import Iterator
@@ -20,7 +21,8 @@ from excise.errors import BinaryTextError, UndecodableTextError
 from excise.text import byte_lines, decode, normalise, raw_lines
 from excise_server.foundation.escape import DEFAULT_IGNORABLE
 
-__all__ = ["ByteLines", "byte_facts", "read_line", "text_of_bytes"]
+SHA1_DIGITS, SHA256_DIGITS = 40, 64
+"""How many digits the names of objects have in a repository of SHA-1, and in one of SHA-256."""
 
 _ENDS = {b"\n": "LF", b"\r\n": "CRLF", b"\r": "CR"}
 
@@ -38,19 +40,12 @@ _INVISIBLE = re.compile("|".join(f"([{characters}])" for characters in DEFAULT_I
 class ByteLines:
     r"""A file as lines of bytes.
 
-    Attributes
-    ----------
-    mark
-        Its byte order mark, or nothing.
-    lines
-        With their line ends, as many as the text has.
-    encoding
-        ``ascii``, ``utf-8``, ``latin-1`` if no line with other bytes is UTF-8, or ``mixed``.
-    end
-        The line end that all its lines have; nothing if there are several kinds or none.
+    - ``mark``: its byte order mark, or nothing.
+    - ``lines``: with their line ends, as many as the text has.
+    - ``encoding``: ``ascii``, ``utf-8``, ``latin-1`` if no line with other bytes is UTF-8, or
+      ``mixed``.
+    - ``end``: the line end that all its lines have; nothing if there are several kinds or none.
 
-    Examples
-    --------
     >>> ByteLines.of(b"a\r\nb")
     ByteLines(mark=b'', lines=[b'a\r\n', b'b'], encoding='ascii', end=b'\r\n')
     """
@@ -93,6 +88,21 @@ def text_of_bytes(data: bytes) -> str | None:
         return normalise("".join(map(read_line, byte_lines(data[len(_mark(data)) :]))))
     except BinaryTextError:
         return None
+
+
+def blob_ids(data: bytes) -> tuple[str, str]:
+    """Return the ids that git gives a text, in repositories of SHA-1 and of SHA-256.
+
+    >>> blob_ids(b"")[0]
+    'e69de29bb2d1d6434b8b29ae775ad8c2e48c5391'
+    """
+    return blob_name(data, SHA1_DIGITS), blob_name(data, SHA256_DIGITS)
+
+
+def blob_name(data: bytes, digits: int) -> str:
+    """Return the name of the blob that holds such bytes."""
+    kind = "sha1" if digits == SHA1_DIGITS else "sha256"
+    return hashlib.new(kind, b"blob %d\0" % len(data) + data, usedforsecurity=False).hexdigest()
 
 
 def _mark(data: bytes) -> bytes:
@@ -161,13 +171,8 @@ def _ends(data: bytes) -> dict[bytes, int]:
 def byte_facts(old: bytes | None, new: bytes) -> tuple[str, ...]:
     r"""Return what changes in the bytes of a text beside its lines.
 
-    Parameters
-    ----------
-    old
-        The file before; None if it is created.
+    - ``old``: the file before; None if it is created.
 
-    Examples
-    --------
     >>> byte_facts(b"a\nb\n", b"\xef\xbb\xbfa\r\nb\r\n")
     ('adds a byte order mark', 'converts line ends from LF to CRLF')
     >>> byte_facts("é\n".encode(), b"\xe9\n")

@@ -5,23 +5,10 @@ Every refusal states its limit or its reason.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from excise.text import Revision
-
-__all__ = [
-    "MAX_BYTES",
-    "Rejected",
-    "RevisionSet",
-    "SourceError",
-    "UnansweredError",
-    "check_text",
-    "first_few",
-    "megabytes",
-    "too_large",
-    "unique_ids",
-]
 
 MAX_BYTES = 10_000_000
 """Largest text read, in bytes of UTF-8 (or of the file): 10 MB."""
@@ -30,23 +17,16 @@ MAX_BYTES = 10_000_000
 class _NamedError(Exception):
     """What is wrong with an input.
 
-    Attributes
-    ----------
-    reason : str
-        The reason, without the name.
-    name : str
-        The path, or the place in the input; may be empty.
-    hint : str
-        What may help; may be empty.
+    - ``reason``: the reason, without the name.
+    - ``name``: the path, or the place in the input; may be empty.
+    - ``hint``: what may help; may be empty.
     """
 
     def __init__(self, reason: str, *, name: str = "", hint: str = "") -> None:
-        """Take the reason, the place and a hint."""
         super().__init__(reason, name, hint)
         self.reason, self.name, self.hint = reason, name, hint
 
     def __str__(self) -> str:
-        """One sentence, and the way out."""
         subject = f"cannot read {self.name}: " if self.name else ""
         return f"{subject}{self.reason}{f'; {self.hint}' if self.hint else ''}"
 
@@ -91,6 +71,28 @@ class RevisionSet:
     path: str | None = None
     notes: tuple[tuple[str, str], ...] = ()
 
+    @classmethod
+    def of(
+        cls,
+        name: str,
+        origin: str,
+        ids: list[str],
+        read: Callable[[int], str],
+        language: str | None,
+        path: str | None,
+    ) -> RevisionSet:
+        """Read the text of each id by its place among them; unreadable revisions are rejected."""
+        revisions, rejected, notes = [], [], []
+        for place, unique in enumerate(unique_ids(ids)):
+            try:
+                revisions.append(Revision(unique, read(place)))
+            except SourceError as error:
+                rejected.append(Rejected(unique, error.reason, error.hint))
+                continue
+            if unique != ids[place]:
+                notes.append((unique, "given more than once"))
+        return cls(name, origin, tuple(revisions), tuple(rejected), language, path, tuple(notes))
+
     @property
     def notes_by_id(self) -> dict[str, list[str]]:
         """The notes of each revision that has any."""
@@ -124,10 +126,7 @@ def megabytes(size: int) -> str:
 def check_text(text: str) -> str:
     """Return the text if it can be scored.
 
-    Raises
-    ------
-    SourceError
-        If it holds a NUL character or a lone surrogate, or is over the limit.
+    Raises SourceError if it holds a NUL character or a lone surrogate, or is over the limit.
     """
     if len(text) > MAX_BYTES:
         raise too_large(len(text))

@@ -6,27 +6,186 @@ Filters come before limits, and a limit cuts the oldest.
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, replace
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 
 from excise_server.foundation.escape import visible
-from excise_server.foundation.inputs import Rejected, first_few, unique_ids
+from excise_server.foundation.files import read_bytes
+from excise_server.foundation.inputs import Rejected, SourceError, first_few, unique_ids
 from excise_server.git.history import worktree_made
-from excise_server.git.refs import find_refs
 from excise_server.git.repository import Repository, points_back
 from excise_server.review.candidate import Candidate, in_order
 from excise_server.review.names import Roots, Traces, name_of
 
-__all__ = [
-    "MAX_REFS",
-    "MAX_WORKTREES",
-    "Selection",
-    "find_checkouts",
-    "is_chosen",
-    "roots",
-    "traces_of",
-]
+_REQUEST = re.compile(r"refs/(pull|merge-requests)/([^/]+)/head")
+_TRIAL_MERGE = re.compile(r"refs/(pull|merge-requests)/[^/]+/merge")
+_SHORT = {"#": "refs/pull/{}/head", "!": "refs/merge-requests/{}/head"}
+_KINDS = {"refs/heads/": "branch", "refs/remotes/": "remote"}
+
+
+_INCOMING = ("MERGE_HEAD", "REBASE_HEAD", "CHERRY_PICK_HEAD")
+_HEAD_NAMES = (("rebase-merge", "head-name"), ("rebase-apply", "head-name"))
+_COMMIT = re.compile(rb"([0-9a-f]{40,64})\n?")
+_BRANCH = "refs/heads/"
+
+
+@dataclass(frozen=True, slots=True)
+class Ref:
+    """A ref and its commit.
+
+    - ``full``: ``refs/remotes/origin/topic``.
+    - ``name``: under which a candidate is known: ``branch:topic``, ``remote:origin/topic``,
+      ``ref:pull/12`` (the head of a pull request), ``ref:refs/x/y``.
+    - ``time``: when that was committed, in seconds since the epoch.
+    """
+
+    full: str
+    name: str
+    commit: str
+    time: int
+
+    @property
+    def scheme(self) -> str:
+        """The kind of its name: ``branch``, ``remote`` or ``ref``."""
+        return self.name.partition(":")[0]
+
+    @property
+    def short(self) -> str:
+        """The ref as git abbreviates it, or its full name if it is not a branch."""
+        return self.full.split("/", 2)[2] if self.scheme in ("branch", "remote") else self.full
+
+    @property
+    def given(self) -> str:
+        """The way people write a request: ``#7521``, ``!12``, or empty."""
+        request = _REQUEST.fullmatch(self.full)
+        return f"{'#' if request[1] == 'pull' else '!'}{visible(request[2])}" if request else ""
+
+
+def find_refs(repository: Repository, patterns: Sequence[str]) -> tuple[list[Ref], list[Rejected]]:
+    """Return the refs that match any of the patterns, the newest commit first.
+
+    Raises SourceError if a pattern cannot be one.
+
+    - ``patterns``: of branches (``agent/*``) and remote branches (``origin/pr-*``), of requests
+      (``pull/75*``, ``#7521``, ``merge-requests/12``, ``!12``), or of full names (``refs/x/*``).
+      The merges that a host makes of requests to try them out are taken by their full names alone.
+    """
+    named = [pattern for pattern in patterns if pattern and "\0" not in pattern]
+    if not named:  # without any, git would list every ref
+        raise SourceError("a branch pattern is empty or contains a NUL character")
+    merges = [pattern for pattern in named if pattern.endswith("/merge")]
+    refs, rejected = [], []
+    for ref, kind in _listed(repository, *(f for p in named for f in _full_patterns(p))):
+        is_named = any(fnmatchcase(ref.full, pattern) for pattern in merges)
+        if _TRIAL_MERGE.fullmatch(ref.full) and not is_named:
+            continue
+        if kind == "commit":
+            refs.append(ref)
+        else:
+            rejected.append(Rejected(ref.name, f"it is a {kind}, not a commit"))
+    return refs, rejected
+
+
+def _refs_at(repository: Repository, commits: Sequence[str]) -> list[Ref]:
+    """Return the branches, local ones first, that are at any of the commits."""
+    if not commits:
+        return []
+    options = [f"--points-at={commit}" for commit in commits]
+    return [ref for ref, kind in _listed(repository, *_KINDS, options=options) if kind == "commit"]
+
+
+def _listed(
+    repository: Repository, *patterns: str, options: Sequence[str] = ("--sort=-committerdate",)
+) -> Iterator[tuple[Ref, str]]:
+    """Yield the refs of patterns and the kinds of their objects, without links."""
+    out = repository.git.run(
+        "for-each-ref",
+        "--format=%(objectname) %(objecttype) %(committerdate:unix) "
+        "%(if)%(symref)%(then)link%(else)own%(end) %(refname)",
+        *options,
+        "--end-of-options",
+        *patterns,
+    )
+    for line in os.fsdecode(out).split("\n")[:-1]:
+        commit, kind, time, link, full = line.split(" ", 4)
+        if link == "own":
+            yield Ref(full, _name(full), commit, int(time or 0)), kind
+
+
+def _full_patterns(pattern: str) -> Iterator[str]:
+    if pattern.startswith("refs/"):
+        yield pattern
+    elif pattern[0] in _SHORT:
+        yield _SHORT[pattern[0]].format(pattern[1:])
+        yield f"refs/heads/{pattern}"
+    else:
+        yield from (f"{start}{pattern}" for start in _KINDS)
+        if pattern.startswith(("pull/", "merge-requests/")):
+            yield f"refs/{pattern.removesuffix('/head')}/head"
+
+
+def _name(full: str) -> str:
+    for start, scheme in _KINDS.items():
+        if full.startswith(start):
+            return f"{scheme}:{visible(full.removeprefix(start))}"
+    request = _REQUEST.fullmatch(full)
+    return f"ref:{visible(f'{request[1]}/{request[2]}' if request else full)}"
+
+
+# --- the two sides of an unfinished merge, rebase or the like ------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class MergeSide:
+    """One side.
+
+    - ``commit``: its commit, or empty if git does not tell, as for a stash.
+    - ``branch``: the branch at that commit, or the one that is rebased; may be empty.
+    - ``names``: the names of the refs at the commit, as in `Ref`.
+    """
+
+    commit: str = ""
+    branch: str = ""
+    names: tuple[str, ...] = ()
+
+
+def sides_of(repository: Repository) -> tuple[MergeSide, MergeSide]:
+    """Return our side and theirs; the other's commit is empty if there is none, or several."""
+    incoming = (_COMMIT.fullmatch(_read(repository, name)) for name in _INCOMING)
+    ours = repository.head() or ""
+    theirs = next((match[1].decode() for match in incoming if match), "")
+    refs = _refs_at(repository, [commit for commit in (ours, theirs) if commit])
+    checked_out = _line(repository, "HEAD").removeprefix("ref: ")
+    rebased = next((name for part in _HEAD_NAMES if (name := _line(repository, *part))), "")
+    return _side(ours, refs, checked_out), _side(theirs, refs, rebased, is_named=True)
+
+
+def _side(commit: str, refs: list[Ref], first: str, *, is_named: bool = False) -> MergeSide:
+    """Return a side, named by the first ref (``is_named``: also from elsewhere)."""
+    if not commit:
+        return MergeSide()
+    refs_there = sorted(
+        (ref for ref in refs if ref.commit == commit), key=lambda ref: ref.full != first
+    )
+    branch = refs_there[0].short if refs_there else ""
+    if is_named and first.startswith(_BRANCH):
+        branch = first.removeprefix(_BRANCH)
+    return MergeSide(commit, branch, tuple(ref.name for ref in refs_there))
+
+
+def _line(repository: Repository, *names: str) -> str:
+    return os.fsdecode(_read(repository, *names)).removesuffix("\n")
+
+
+def _read(repository: Repository, *names: str) -> bytes:
+    try:
+        git_dir = repository.git_dir
+        return read_bytes(os.path.join(git_dir, *names), [git_dir], limit=8192)
+    except SourceError:
+        return b""
+
 
 MAX_WORKTREES = 200
 """Most worktrees that are compared: those made last."""
@@ -39,41 +198,31 @@ MAX_REFS = 200
 class Selection:
     """The candidates to compare.
 
-    Attributes
-    ----------
-    worktrees : bool
-        Every worktree, uncommitted changes included.
-    branches : tuple of str
-        Patterns of refs (`find_refs`), as they are committed.
-    only : tuple of str
-        Globs of any name of a candidate (folder, branch, request, the tool's name); none: all.
-    onto : str
-        A revision to replay them on instead of HEAD of the checkout, or ``saved`` for its files.
-    bases : tuple of (str, str)
-        Names of candidates, and the revisions that they started from, if git's answer is wrong.
-    remembered : tuple of (str, str)
-        Earlier settings of the same kind, for candidates that may be gone.
-    untracked : bool
-        Count files that git does not track (nor ignores) as created.
-    patches, runs : tuple of str
-        Files and folders of patches, to be applied to the target, and those of agents' runs.
-    target : bool
-        Whether the checkout itself, with its uncommitted changes, is a candidate as well.
-    typed : collection of str
-        Which of ``branches``, ``patches`` and ``runs`` somebody typed, so that they must exist.
+    - ``worktrees``: every worktree, uncommitted changes included.
+    - ``chosen``: what is chosen of other sources, by their settings: patterns of refs
+      (``branches``, `find_refs`), or files and folders (``patches``, ``runs``).
+    - ``optional``: those of them that may match nothing, because they are settings and were not
+      typed.
+    - ``only``: globs of any name of a candidate (folder, branch, request, the tool's name); none:
+      all.
+    - ``onto``: a revision to replay them on instead of HEAD of the checkout, or ``saved`` for its
+      files.
+    - ``bases``: names of candidates, and the revisions that they started from, if git's answer is
+      wrong.
+    - ``remembered``: earlier settings of the same kind, for candidates that may be gone.
+    - ``untracked``: count files that git does not track (nor ignores) as created.
+    - ``target``: whether the checkout itself, with its uncommitted changes, is a candidate as well.
     """
 
     worktrees: bool = True
-    branches: tuple[str, ...] = ()
+    chosen: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    optional: Collection[str] = ()
     only: tuple[str, ...] = ()
     onto: str = ""
     bases: tuple[tuple[str, str], ...] = ()
     remembered: tuple[tuple[str, str], ...] = ()
     untracked: bool = True
-    patches: tuple[str, ...] = ()
-    runs: tuple[str, ...] = ()
     target: bool = False
-    typed: Collection[str] = ("branches", "patches", "runs")
 
 
 def find_checkouts(
@@ -83,16 +232,13 @@ def find_checkouts(
 
     A local branch that is checked out in one of the worktrees is a name of that.
 
-    Raises
-    ------
-    SourceError
-        If a pattern cannot be one.
+    Raises SourceError if a pattern cannot be one.
     """
     rejected: list[Rejected] = []
     listed: list[Candidate] = []
     if selection.worktrees:
         listed += _worktrees(repository, selection, rejected)
-    if selection.branches:
+    if selection.chosen.get("branches"):
         shown = {name for candidate in listed for name in candidate.names}
         listed += _refs(repository, selection, shown, rejected)
     ids = unique_ids([candidate.id for candidate in listed])
@@ -119,7 +265,7 @@ def _worktrees(
             continue
         reason = f"prunable: {tree.prunable}" if tree.prunable else ""
         if not reason and not tree.head.strip("0"):
-            reason = "it has no commit yet"
+            reason = "it has no commits yet"
         if reason := reason or points_back(real, repository.common):
             rejected.append(Rejected(f"worktree:{visible(tree.path)}", reason))
         else:
@@ -135,9 +281,10 @@ def _worktrees(
 def _refs(
     repository: Repository, selection: Selection, shown: set[str], rejected: list[Rejected]
 ) -> list[Candidate]:
-    refs, unusable = find_refs(repository, selection.branches)
-    if "branches" in selection.typed and not (refs or unusable):
-        shown_patterns = ", ".join(map(visible, selection.branches))
+    patterns = selection.chosen["branches"]
+    refs, unusable = find_refs(repository, patterns)
+    if "branches" not in selection.optional and not (refs or unusable):
+        shown_patterns = ", ".join(map(visible, patterns))
         rejected.append(Rejected("branches", f"none matches {shown_patterns}"))
     rejected += unusable
     candidates = []

@@ -18,26 +18,16 @@ from collections.abc import Mapping
 from contextlib import suppress
 
 from excise_server.foundation.inputs import SourceError, UnansweredError
-from excise_server.foundation.processes import dying_with_parent
-
-__all__ = [
-    "ALLOWED",
-    "Git",
-    "GitError",
-    "NoRepositoryError",
-    "clean_environment",
-    "end_all",
-    "find_git",
-]
+from excise_server.processes.lifetime import dying_with_parent, wait_for_end
 
 ALLOWED = frozenset(
     {
         "cat-file",
         "check-attr",
         "config --get",
-        "diff-index",
         "diff-tree",
         "for-each-ref",
+        "grep",
         "ls-files",
         "ls-tree",
         "merge-base",
@@ -125,19 +115,9 @@ def find_git(path: str | None = None) -> str | None:
 class Git:
     """Git in one folder.
 
-    Parameters
-    ----------
-    executable
-        The program, instead of the one on PATH.
-    seconds
-        After this time a call is ended.
-    is_bare
-        Whether the folder itself is a bare repository.
+    Raises SourceError if git is not installed.
 
-    Raises
-    ------
-    SourceError
-        If git is not installed.
+    - ``is_bare``: whether the folder itself is a bare repository.
     """
 
     def __init__(
@@ -174,27 +154,12 @@ class Git:
     ) -> bytes:
         """Return what a plumbing command prints.
 
-        Parameters
-        ----------
-        *arguments : str
-            The command, its options and operands.
-        stdin : bytes
-            The bytes of its standard input.
-        status : tuple of int
-            The exit statuses of success.
-        git_dir : str
-            The repository, instead of the one that holds the folder.
-        warnings : list of str, optional
-            Receives what git says of a command that succeeds, line by line.
+        Raises NoRepositoryError if the folder is in no repository. Raises GitError if git fails or
+        prints too much. Raises UnansweredError if it takes too long, or another call did.
 
-        Raises
-        ------
-        NoRepositoryError
-            If the folder is in no repository.
-        GitError
-            If git fails or prints too much.
-        UnansweredError
-            If it takes too long, or another call did.
+        - ``status``: the exit statuses of success.
+        - ``git_dir``: the repository, instead of the one that holds the folder.
+        - ``warnings``: receives what git says of a command that succeeds, line by line.
         """
         words = 2 if arguments[0] in ("config", "worktree") else 1
         command = " ".join(arguments[:words])
@@ -242,8 +207,7 @@ class Git:
         """Wait for the end, and end it if it takes too long or prints too much."""
         end = time.monotonic() + self._seconds
         while process.returncode is None:
-            with suppress(subprocess.TimeoutExpired):
-                process.wait(max(0.001, min(_TICK, end - time.monotonic())))
+            wait_for_end(process, min(_TICK, end - time.monotonic()))
             if any(os.fstat(output).st_size > MAX_OUTPUT for output in outputs):
                 _end(process)
                 raise GitError(f"git {command} printed over {MAX_OUTPUT // 1_000_000} MB: stopped")

@@ -19,8 +19,6 @@ from excise_server.foundation.inputs import first_few
 from excise_server.git.command import Git
 from excise_server.git.trees import Sides
 
-__all__ = ["Converted", "converted_by_git", "without_conversions"]
-
 _POINTER = re.compile(
     rb"version https://git-lfs\.github\.com/spec/v1\n(?:ext-[^\n]*\n)*"
     rb"oid sha256:[0-9a-f]{64}\nsize \d+\n?"
@@ -64,10 +62,7 @@ def without_conversions(sides: Sides, line_ends: Collection[str] = ()) -> Conver
 
     A file that git LFS checked out is the pointer that would be committed for it.
 
-    Parameters
-    ----------
-    line_ends
-        Paths of which git would commit each CRLF as LF, unless they have CRLF already.
+    - ``line_ends``: paths of which git would commit each CRLF as LF, unless they have CRLF already.
     """
     old, new = dict(sides.old), dict(sides.new)
     converted, pointers, dropped = [], [], set[str]()

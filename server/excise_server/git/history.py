@@ -20,12 +20,9 @@ from functools import wraps
 from typing import NamedTuple, TypeVar
 
 from excise_server.foundation.escape import visible
+from excise_server.foundation.files import read_bytes
 from excise_server.foundation.inputs import SourceError
-from excise_server.foundation.paths import read_bytes
 from excise_server.git.repository import Repository, own_folder
-
-__all__ = ["History", "Made", "OwnCommits", "Start", "asked_once", "branch_made", "commit_named"]
-__all__ += ["merge_bases", "own_commits", "worktree_made"]
 
 Answer = TypeVar("Answer")
 
@@ -33,6 +30,8 @@ _KEPT = 5_000
 """Most answers that are kept for each kind of question."""
 
 _CUTS = ("shallow", os.path.join("info", "grafts"))
+_MOST_ISSUES = 3
+_ISSUE = re.compile(r"(?<![\w/&#])(?:GH-|#)(\d{1,7})\b|/(?:issues|bugs)/(\d{1,7})\b")
 _TRAILER = re.compile(r"(?im)^(?:co-authored-by|assisted-by):[^\n]*$")
 _FIRST_LINE = re.compile(
     rb"(0{40,64}) (?P<commit>[0-9a-f]{40,64}) [^\n]*> (?P<time>\d{1,12}) [+-]\d{4}(?=[\t\n]|\Z)"
@@ -86,11 +85,16 @@ def _commits_between(repository: Repository, older: str, newer: str) -> int:
 
 
 class OwnCommits(NamedTuple):
-    """The time of a candidate's first commit, in seconds since the epoch, and the trailer lines of
-    all."""
+    """What the commits say that a candidate has and its base has not.
 
-    first: int | None = None
+    - ``time``: that of the first, in seconds since the epoch; None without any.
+    - ``trailers``: the trailer lines of all.
+    - ``issues``: the issues that they name.
+    """
+
+    time: int | None = None
     trailers: tuple[str, ...] = ()
+    issues: tuple[str, ...] = ()
 
 
 @asked_once
@@ -98,23 +102,34 @@ def own_commits(repository: Repository, base: str, commit: str) -> OwnCommits:
     """Read the commits that a candidate has and its base has not."""
     if base == commit:
         return OwnCommits()
-    out = repository.git.run("rev-list", "--format=%ct%x00%b%x00", f"{base}..{commit}")
+    out = repository.git.run("rev-list", "--format=%ct%x00%B%x00", f"{base}..{commit}")
     fields = out.decode("utf-8", "replace").split("\0")
     times = [int(heading.rpartition("\n")[2]) for heading in fields[:-1:2]]
-    trailers = (line for body in fields[1::2] for line in _TRAILER.findall(body))
-    return OwnCommits(min(times, default=None), tuple(trailers))
+    trailers = (line for message in fields[1::2] for line in _TRAILER.findall(message))
+    issues = issues_named("\n".join(fields[1::2]))
+    return OwnCommits(min(times, default=None), tuple(trailers), issues)
+
+
+def issues_named(message: str) -> tuple[str, ...]:
+    """Return the issues that a message names, in order, or none if it lists more than a few.
+
+    The number of a merged request at the end of the first line is none of them.
+
+    >>> issues_named("Fix it (#7)\\n\\nFixes #12, see https://host/a/b/issues/34")
+    ('#12', '#34')
+    """
+    text = re.sub(r"(?m)^(.*\S) \(#\d+\)$|^Merge (?:pull|merge) request \S+", r"\1", message)
+    found = dict.fromkeys(f"#{a or b}" for a, b in _ISSUE.findall(text))
+    return tuple(found) if len(found) <= _MOST_ISSUES else ()
 
 
 def commit_named(repository: Repository, name: str, option: str) -> str:
     """Return the commit of a revision that the user named.
 
-    Raises
-    ------
-    SourceError
-        If there is none.
+    Raises SourceError if there is none.
     """
     if (commit := repository.commit_of(name)) is None:
-        raise SourceError(f"there is no commit {visible(name)!r}", hint=f"check {option}")
+        raise SourceError(f"unknown revision {visible(name)!r}", hint=f"check {option}")
     return commit
 
 
@@ -170,7 +185,6 @@ class History:
     """Questions about the commits of a repository and one target, each of which is asked once."""
 
     def __init__(self, repository: Repository, target: str) -> None:
-        """Ask nothing yet."""
         self._repository, self._target = repository, target
         self._holding: dict[str, frozenset[str]] = {}
         self._upstreams: dict[str, str] | None = None
@@ -185,19 +199,13 @@ class History:
     ) -> Start | None:
         """Return where a candidate started, or None if it shares no history with the target.
 
-        Parameters
-        ----------
-        commit
-            The candidate's commit.
-        folder, branch
-            Its worktree and local branch, or empty.
-        is_edited
-            Tells whether the worktree has uncommitted changes; rarely called.
+        - ``folder``, ``branch``: its worktree and local branch, or empty.
+        - ``is_edited``: tells whether the worktree has uncommitted changes; rarely called.
         """
         bases = merge_bases(self._repository, self._target, commit)
         if not bases:
             return None
-        notes = ("several merge bases: the first one is taken",) if len(bases) > 1 else ()
+        notes = ("several merge bases: the first one is used",) if len(bases) > 1 else ()
         base = bases[0]
         if folder:
             base = self._stacked_on(base, commit, folder, branch, is_edited) or base

@@ -17,23 +17,13 @@ import re
 import stat
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from itertools import chain
 
 from excise_server.foundation.escape import visible
+from excise_server.foundation.files import contained, read_bytes
 from excise_server.foundation.inputs import MAX_BYTES, SourceError, too_large
-from excise_server.foundation.paths import contained, read_bytes
 from excise_server.git.command import Git, NoRepositoryError
-
-__all__ = [
-    "AbsentError",
-    "Blob",
-    "Repository",
-    "Worktree",
-    "open_commits",
-    "open_folder",
-    "own_folder",
-    "points_back",
-]
 
 _MAX_TOTAL = 100_000_000
 _COMMON = "--path-format=absolute", "--git-common-dir"
@@ -41,23 +31,12 @@ _LINK = re.compile(rb"gitdir: ([^\n]+)\n?")
 _OBJECT = re.compile(rb"([0-9a-f]{40,64}) (\w+) (\d+)\n")
 _DETOUR = re.compile(rb"(symlink|dangling|loop|notdir) (\d+)\n")
 _NOTHING = re.compile(rb"(missing|ambiguous)\n")
-_NOT_UNDERSTOOD = "git cat-file gave an answer that is not understood"
+_NOT_UNDERSTOOD = "git cat-file gave unexpected output"
 
 _NAMES = (
-    "HEAD",
-    "commondir",
-    "config",
-    "config.worktree",
-    "gitdir",
-    "index",
-    "info/attributes",
-    "info/exclude",
-    "info/grafts",
-    "info/sparse-checkout",
-    "logs/HEAD",
-    "objects/info/alternates",
-    "packed-refs",
-    "shallow",
+    *("HEAD", "commondir", "config", "config.worktree", "gitdir", "index", "info/attributes"),
+    *("info/exclude", "info/grafts", "info/sparse-checkout", "logs/HEAD"),
+    *("objects/info/alternates", "packed-refs", "shallow"),
 )
 _MAX_REFS = 20_000
 """Most loose refs that are checked. A repository with more packs none, and is slow anyway."""
@@ -89,16 +68,10 @@ class Worktree:
 class Repository:
     """The repository of one document.
 
-    Attributes
-    ----------
-    git : Git
-        Git in the top folder.
-    top, common : str
-        The top folder of the working tree, and the folder of the repository; links are followed.
-    git_dir : str
-        The part of the repository that belongs to this working tree.
-    path : str
-        The document, relative to the top folder, with ``/``.
+    - ``top``, ``common``: the top folder of the working tree, and the folder of the repository;
+      links are followed.
+    - ``git_dir``: the part of the repository that belongs to this working tree.
+    - ``path``: the document, relative to the top folder, with ``/``.
     """
 
     git: Git
@@ -106,6 +79,7 @@ class Repository:
     common: str
     git_dir: str
     path: str
+    _listed: list[Worktree] = field(default_factory=list, repr=False, compare=False)
 
     def head(self) -> str | None:
         """Return the commit of HEAD, or None before the first one."""
@@ -118,8 +92,13 @@ class Repository:
         return answer.decode("ascii", "replace").strip() or None
 
     def worktrees(self) -> list[Worktree]:
-        """Return every worktree that git lists, including this one, without bare ones."""
-        listed = []
+        """Return every worktree that git lists, including this one, without bare ones.
+
+        Git is asked once: for newer answers, open the repository again.
+        """
+        if self._listed:
+            return self._listed
+        listed = self._listed
         for record in self.git.run("worktree", "list", "--porcelain", "-z").split(b"\0\0"):
             fields = dict[str, str]()
             for line in record.strip(b"\0").split(b"\0"):
@@ -171,10 +150,7 @@ class Repository:
     def blob(self, name: str) -> Blob:
         """Return one blob.
 
-        Raises
-        ------
-        SourceError
-            If it is not a readable blob, or `AbsentError` if nothing has that name.
+        Raises SourceError if it is not a readable blob, or `AbsentError` if nothing has that name.
         """
         answer = self.blobs([name])[0]
         if isinstance(answer, SourceError):
@@ -197,8 +173,10 @@ class Repository:
             after = position + len(name) + 1
             if match := _OBJECT.match(out, position):
                 kind, position = match[2].decode(), match.end()
-                found = match[1].decode(), int(match[3])
-                answers.append(found if kind == "blob" else SourceError(f"it is a {kind}, no file"))
+                described = match[1].decode(), int(match[3])
+                answers.append(
+                    described if kind == "blob" else SourceError(f"it is a {kind}, not a file")
+                )
             elif match := _DETOUR.match(out, position):
                 position = match.end() + int(match[2]) + 1
                 answers.append(SourceError("a link that leads to nothing in the tree"))
@@ -217,17 +195,12 @@ class Repository:
 def open_folder(folder: str, folders: Sequence[str]) -> Repository:
     """Return the repository that contains a folder, with an empty ``path``.
 
-    Raises
-    ------
-    SourceError
-        If git refuses the repository, or it and the working tree do not name each other;
-        `NoRepositoryError` if there is none.
+    Raises SourceError if git refuses the repository, or it and the working tree do not name each
+    other; `NoRepositoryError` if there is none.
     """
     git = Git(folder)
     _check_readable(folder)
-    top = _asked(git, "--show-toplevel")
-    git_dir = _asked(git, "--absolute-git-dir")
-    common = _asked(git, *_COMMON)
+    top, git_dir, common = _asked(git, ("--show-toplevel",), ("--absolute-git-dir",), _COMMON)
     if reason := _objection(git, top, git_dir, common, folders):
         raise SourceError(f"the repository is not used: {reason}")
     return Repository(git.at(top), top, common, git_dir, "")
@@ -236,10 +209,8 @@ def open_folder(folder: str, folders: Sequence[str]) -> Repository:
 def open_commits(folder: str) -> Repository:
     """Return the repository of a folder, or the bare one that it is: for reading commits alone.
 
-    Raises
-    ------
-    SourceError
-        As `open_folder`. A bare repository is used only under its own name, never from inside.
+    Raises SourceError as `open_folder`. A bare repository is used only under its own name, never
+    from inside.
     """
     try:
         return open_folder(folder, [folder])
@@ -248,9 +219,9 @@ def open_commits(folder: str) -> Repository:
             raise
     git = Git(folder, is_bare=True)
     answers = git.run("rev-parse", "--is-bare-repository", "--is-inside-work-tree")
-    own, common = _asked(git, "--absolute-git-dir"), _asked(git, *_COMMON)
+    own, common = _asked(git, ("--absolute-git-dir",), _COMMON)
     if answers.split() != [b"true", b"false"] or {own, common} != {folder}:
-        raise SourceError("the repository is not used: it is not the bare one that its folder is")
+        raise SourceError("the repository is not used: git finds another one than this bare folder")
     return Repository(git, folder, folder, folder, "")
 
 
@@ -279,13 +250,11 @@ def own_folder(top: str) -> str:
 
     Links are followed.
 
-    Raises
-    ------
-    SourceError
-        If there is no such file, as in a main checkout, or it names nothing.
+    Raises SourceError if it has no such file (as a main checkout), or the file does not name a
+    repository.
     """
     if (match := _LINK.fullmatch(_short_file(top, ".git"))) is None:
-        raise SourceError("it names no repository")
+        raise SourceError("it does not name a repository")
     return os.path.realpath(os.path.join(top, os.fsdecode(match[1])))
 
 
@@ -293,11 +262,15 @@ def _short_file(folder: str, name: str) -> bytes:
     return read_bytes(os.path.join(folder, name), [folder], limit=8192)
 
 
-def _asked(git: Git, *options: str) -> str:
-    """Return a path that ``git rev-parse`` prints, with links followed."""
-    answer = git.run("rev-parse", *options)
-    path = os.fsdecode(answer.removesuffix(b"\n"))
-    return os.path.realpath(path) if path else ""
+def _asked(git: Git, *questions: tuple[str, ...]) -> list[str]:
+    """Return the paths that ``git rev-parse`` prints, with links followed.
+
+    One process answers, unless a path holds a line end.
+    """
+    answers = git.run("rev-parse", *chain(*questions)).removesuffix(b"\n").split(b"\n")
+    if len(answers) != len(questions):
+        answers = [git.run("rev-parse", *each).removesuffix(b"\n") for each in questions]
+    return [os.path.realpath(path) if path else "" for path in map(os.fsdecode, answers)]
 
 
 def _objection(git: Git, top: str, git_dir: str, common: str, folders: Sequence[str]) -> str:

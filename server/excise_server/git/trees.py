@@ -1,7 +1,6 @@
-"""Whole trees of a repository against one commit: which files differ, and their bytes.
+"""Trees of a repository against a commit: which files differ, their bytes, and what moved since.
 
-Git is asked for ids alone (`diff-tree`), and then for blobs. Over 300 lines: the limits hold for
-both questions together.
+Git is asked for ids alone (`diff-tree`), and then for blobs. The limits hold for both together.
 """
 
 from __future__ import annotations
@@ -9,31 +8,15 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from excise_server.foundation.changes import SUBMODULE, Side
 from excise_server.foundation.escape import visible
 from excise_server.foundation.inputs import MAX_BYTES, SourceError, megabytes
+from excise_server.git.history import asked_once, commit_named
 from excise_server.git.repository import AbsentError, Blob, Repository
-
-__all__ = [
-    "MAX_FILES",
-    "OPTIONS",
-    "Entry",
-    "Listing",
-    "Sides",
-    "Tree",
-    "changed_listing",
-    "check_edited",
-    "check_size",
-    "commit_trees",
-    "listing_of",
-    "read_listed",
-    "read_sides",
-    "take_changes",
-    "trees_between",
-]
 
 MAX_FILES = 3_000
 """Most files that may differ from the base."""
@@ -51,7 +34,7 @@ Listing = dict[str, tuple[bytes, bytes]]
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class TreeEntry:
     """One file: its mode, and its blob or (in a working tree) its bytes, or why it has none."""
 
     mode: str
@@ -68,17 +51,12 @@ class Tree:
     ``converted`` are working files of which git would commit each CRLF as LF.
     """
 
-    old: dict[str, Entry] = field(default_factory=dict)
-    new: dict[str, Entry] = field(default_factory=dict)
+    old: dict[str, TreeEntry] = field(default_factory=dict)
+    new: dict[str, TreeEntry] = field(default_factory=dict)
     uncommitted: set[str] = field(default_factory=set)
     converted: frozenset[str] = frozenset()
     notes: list[str] = field(default_factory=list)
     asides: list[str] = field(default_factory=list)
-
-    @property
-    def is_untouched(self) -> bool:
-        """Whether nothing differs, not even files that are not compared."""
-        return not (self.old or self.new or self.notes)
 
 
 def commit_trees(
@@ -86,15 +64,9 @@ def commit_trees(
 ) -> dict[str, Tree]:
     """Return the changes of each commit since its parent, without merges and empty ones.
 
-    Parameters
-    ----------
-    paths
-        The only files that count, or none for all.
+    Raises SourceError if too much differs.
 
-    Raises
-    ------
-    SourceError
-        If too much differs.
+    - ``paths``: the only files that count, or none for all.
     """
     lines = "".join(f"{commit}\n" for commit in commits).encode()
     only = ["--", *paths] if paths else []
@@ -103,7 +75,7 @@ def commit_trees(
     position = 0
     while position < len(out):
         if (match := _COMMIT.match(out, position)) is None:
-            raise SourceError("git diff-tree gave an answer that is not understood")
+            raise SourceError("git diff-tree gave unexpected output")
         tree = trees[match[1].decode()] = Tree()
         position = take_changes(tree, out, match.end())
         check_size(tree)
@@ -116,10 +88,15 @@ def trees_between(
     """Return the changes from the first to the second commit of each pair, or why git fails.
 
     One process serves all pairs, unless one of them fails. ``paths`` are the only files that count,
-    or none for all.
+    or none for all. What is known of a few paths is not asked again, as commits never change.
     """
-    differing = list(dict.fromkeys(pair for pair in pairs if pair[0] != pair[1]))
     trees: dict[tuple[str, str], Tree | SourceError] = {pair: Tree() for pair in pairs}
+    differing = [pair for pair in trees if pair[0] != pair[1]]
+    if paths:
+        keys = {pair: (repository.common, *pair, *paths) for pair in differing}
+        known = {pair: tree for pair, key in keys.items() if (tree := _known.get(key))}
+        trees |= known
+        differing = [pair for pair in differing if pair not in known]
     for start in range(0, len(differing), _TOGETHER):
         part = differing[start : start + _TOGETHER]
         try:
@@ -130,7 +107,17 @@ def trees_between(
                     trees |= _between(repository, [pair], paths)
                 except SourceError as error:
                     trees[pair] = error
+    if paths:
+        if len(_known) > _MAX_KNOWN:
+            _known.clear()
+        answers = ((key, trees[pair]) for pair, key in keys.items())
+        _known.update((key, tree) for key, tree in answers if isinstance(tree, Tree))
     return trees
+
+
+_MAX_KNOWN = 5_000
+_known: dict[tuple[str, ...], Tree] = {}
+"""The changes of some files, by repository, commits and paths."""
 
 
 def _between(
@@ -145,7 +132,7 @@ def _between(
     for pair in pairs:
         match = _COMMIT.match(out, position)
         if match is None or match[1].decode() != pair[1]:
-            raise SourceError("git diff-tree gave an answer that is not understood")
+            raise SourceError("git diff-tree gave unexpected output")
         trees[pair] = tree = Tree()
         position = take_changes(tree, out, match.end())
     return trees
@@ -154,10 +141,7 @@ def _between(
 def listing_of(repository: Repository, commit: str, paths: Sequence[str] = ()) -> Listing:
     """Return the mode and blob of every file of a commit, or of some of its files, by path.
 
-    Raises
-    ------
-    SourceError
-        If git fails.
+    Raises SourceError if git fails.
     """
     names = ("--end-of-options", commit, *paths)
     out = repository.git.run("ls-tree", "-r", "-z", "--full-tree", *names)
@@ -172,29 +156,22 @@ def changed_listing(listing: Listing, tree: Tree) -> Listing:
 
 
 OPTIONS = (
-    "-z",
-    "--raw",
-    "--no-abbrev",
-    "--no-renames",
-    "--no-ext-diff",
-    "--no-textconv",
+    *("-z", "--raw", "--no-abbrev", "--no-renames", "--no-ext-diff", "--no-textconv"),
     "--ignore-submodules=dirty",
 )
 
 
 def take_changes(tree: Tree, out: bytes, position: int = 0) -> int:
-    """Take the output of `diff-tree` or `diff-index` up to the next commit, and return its
-    place.
-    """
+    """Take the output of `diff-tree` up to the next commit, and return its place."""
     while out.startswith(b":", position):
         if (match := _RAW.match(out, position)) is None:
-            raise SourceError("git diff-tree gave an answer that is not understood")
+            raise SourceError("git diff-tree gave unexpected output")
         old_mode, new_mode, old, new, _ = (part.decode() for part in match.groups()[:-1])
         path = os.fsdecode(match[6])
         if old_mode != _NONE:
-            tree.old[path] = Entry(old_mode, old)
+            tree.old[path] = TreeEntry(old_mode, old)
         if new_mode != _NONE:
-            tree.new[path] = Entry(new_mode, new)
+            tree.new[path] = TreeEntry(new_mode, new)
         position = match.end()
     return position
 
@@ -226,7 +203,7 @@ class Sides:
 
 
 def check_edited(sides: Sides) -> None:
-    """Refuse changes that are larger than the largest file that is read. A moved line is none.
+    """Refuse changes that are larger than the largest file that is read. Moved lines do not count.
 
     All of them are tokenised: 7 seconds of the processor a megabyte, by a grammar.
     """
@@ -262,13 +239,13 @@ def read_sides(repository: Repository, trees: Sequence[Tree]) -> list[Sides]:
         for tree in together:
             refused: dict[str, str] = {}
             files: list[dict[str, Side]] = [{}, {}]
-            for at, entries in enumerate((tree.old, tree.new)):
+            for number, entries in enumerate((tree.old, tree.new)):
                 for path, entry in entries.items():
                     side = _side(entry, blobs)
                     if isinstance(side, str):
                         refused.setdefault(path, side)
                     else:
-                        files[at][path] = side
+                        files[number][path] = side
             old, new = ({p: s for p, s in each.items() if p not in refused} for each in files)
             sides.append(Sides(old, new, refused))
     return sides
@@ -277,14 +254,14 @@ def read_sides(repository: Repository, trees: Sequence[Tree]) -> list[Sides]:
 def read_listed(repository: Repository, listing: Listing, paths: Iterable[str]) -> Sides:
     """Read some files of a commit, those that it has: they are ``new``."""
     entries = {
-        path: Entry(listing[path][0].decode(), listing[path][1].decode())
+        path: TreeEntry(listing[path][0].decode(), listing[path][1].decode())
         for path in sorted(paths)
         if path in listing
     }
     return read_sides(repository, [Tree(new=entries)])[0]
 
 
-def _side(entry: Entry, blobs: Mapping[str, Blob | SourceError]) -> Side | str:
+def _side(entry: TreeEntry, blobs: Mapping[str, Blob | SourceError]) -> Side | str:
     """Return a file, or why it cannot be read."""
     if entry.refused:
         return entry.refused
@@ -296,3 +273,118 @@ def _side(entry: Entry, blobs: Mapping[str, Blob | SourceError]) -> Side | str:
     if isinstance(blob, AbsentError):
         return "its content is not in this clone"
     return blob.reason if isinstance(blob, SourceError) else Side(entry.mode, blob.data, blob.id)
+
+
+_RENAME = re.compile(rb":\d{6} (\d{6}) [0-9a-f]+ ([0-9a-f]+) R\d+\0([^\0]+)\0([^\0]+)\0")
+_OTHER = re.compile(rb":[^\0]+\0[^\0]+\0")
+_SIMILARITY = "50%"
+"""Share of equal content from which a file that the target moved is followed."""
+_FEW = 20
+"""The most files that git is asked for by name, which is faster in a large repository."""
+_MAX_GONE, _MAX_TOUCHING, _MAX_REMOVALS = 1_000, 20_000, 30
+"""Files that the target no longer has whose new names git is asked for, the newest commits that are
+searched for their end, and how many of those that removed some git compares with the target."""
+
+
+@dataclass(frozen=True, slots=True)
+class Drift:
+    """The target's side of files that it changed since a base.
+
+    - ``now``: the target's files, by their path in the base; None if the target deleted one.
+    - ``moved``: the new path of files that the target renamed.
+    - ``unread``: files of the target that cannot be read, and why.
+    """
+
+    now: dict[str, Side | None]
+    moved: dict[str, str]
+    unread: dict[str, str] = field(default_factory=dict)
+
+
+def drifts_of(
+    repository: Repository, target: str, wanted: Mapping[str, Collection[str]]
+) -> dict[str, Drift | SourceError]:
+    """Read the target's changes since each base, or why git cannot tell them.
+
+    - ``wanted``: the paths that count, by base.
+    """
+    every = sorted({path for paths in wanted.values() for path in paths})
+    only = every if len(every) <= _FEW else ()
+    between = trees_between(repository, [(base, target) for base in wanted], only)
+    trees: dict[str, Tree] = {}
+    moved: dict[str, dict[str, str]] = {}
+    drifts: dict[str, Drift | SourceError] = {}
+    for base, paths in wanted.items():
+        unrestricted = between[base, target]
+        try:
+            if isinstance(unrestricted, SourceError):
+                raise unrestricted
+            tree = Tree(
+                {path: unrestricted.old[path] for path in paths if path in unrestricted.old},
+                {path: unrestricted.new[path] for path in paths if path in unrestricted.new},
+            )
+            # What the target renamed is found under its old path, too.
+            moved[base] = {}
+            if deleted := tree.old.keys() - tree.new.keys():
+                for old, new, mode, blob in renames_between(repository, base, target):
+                    if old in deleted:
+                        moved[base][old] = new
+                        tree.new[old] = TreeEntry(mode, blob)
+            trees[base] = tree
+        except SourceError as error:
+            drifts[base] = error
+    all_sides = read_sides(repository, list(trees.values()))
+    for (base, tree), sides in zip(trees.items(), all_sides, strict=True):
+        changed = (tree.old.keys() | tree.new.keys()) - sides.refused.keys()
+        now = {path: sides.new.get(path) for path in changed}
+        drifts[base] = Drift(now, moved[base], sides.refused)
+    return drifts
+
+
+def moves_of(repository: Repository, target: str, gone: Collection[str]) -> dict[str, str]:
+    """Return the new names of files that the target no longer has, where it renamed them.
+
+    Where no commit is known that had them, git is asked what became of each since the last one.
+
+    Raises SourceError if git fails.
+    """
+    moves: dict[str, str] = {}
+    if gone:
+        last = _last_with(repository, target, sorted(gone)[:_MAX_GONE])
+        for drift in drifts_of(repository, target, last).values():
+            if isinstance(drift, Drift):
+                moves |= drift.moved
+    return moves
+
+
+def _last_with(repository: Repository, origin: str, paths: Sequence[str]) -> dict[str, list[str]]:
+    """Return, by commit, the files that no later commit has."""
+    touching = repository.git.run("rev-list", "--end-of-options", origin, "--", *paths)
+    commits = touching.decode("ascii", "replace").split()[:_MAX_TOUCHING]
+    last: dict[str, list[str]] = {}
+    remaining = set(paths)
+    for commit, tree in commit_trees(repository, commits, paths).items():
+        removed = (tree.old.keys() - tree.new.keys()) & remaining
+        if removed and len(last) < _MAX_REMOVALS:
+            with suppress(SourceError):  # a shallow clone may lack the parent
+                last[commit_named(repository, f"{commit}^", "--repo")] = sorted(removed)
+        remaining -= removed
+    return last
+
+
+@asked_once
+def renames_between(
+    repository: Repository, base: str, target: str
+) -> tuple[tuple[str, str, str, str], ...]:
+    """Return old path, new path, mode and blob of the files that the target renamed."""
+    options = [option for option in OPTIONS if option != "--no-renames"]
+    out = repository.git.run("diff-tree", "-r", *options, f"-M{_SIMILARITY}", base, target)
+    renames = []
+    position = 0
+    while position < len(out):
+        if match := _RENAME.match(out, position):
+            mode, blob = match[1].decode(), match[2].decode()
+            renames.append((os.fsdecode(match[3]), os.fsdecode(match[4]), mode, blob))
+        elif (match := _OTHER.match(out, position)) is None:
+            raise SourceError("git diff-tree gave unexpected output")
+        position = match.end()
+    return tuple(renames)

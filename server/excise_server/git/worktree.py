@@ -4,8 +4,8 @@ Git is asked for ids alone (`ls-files`), because commands that read working file
 `ls-files -m`, `status`) run the filters that a repository's config names. So working files are
 compared here, first by the index's record of them and then by their bytes.
 
-Nor is git started in a submodule, another repository in which everything may be hostile: its HEAD
-is read here, and only what lies in the working tree or the repository that it belongs to is opened.
+Nor is git started in a submodule, another repository in which everything may be hostile: this
+module reads its HEAD, and opens only files of the working tree and of the repository it belongs to.
 """
 
 from __future__ import annotations
@@ -19,16 +19,13 @@ from dataclasses import dataclass, field
 
 from excise_server.foundation.changes import LINK, SUBMODULE
 from excise_server.foundation.escape import visible
+from excise_server.foundation.file_bytes import SHA1_DIGITS, blob_name
+from excise_server.foundation.files import contained, file_error, read_bytes
 from excise_server.foundation.inputs import SourceError, first_few
-from excise_server.foundation.paths import contained, read_bytes
 from excise_server.git.command import Git
 from excise_server.git.conversions import converted_by_git
 from excise_server.git.repository import Repository, own_folder
-from excise_server.git.trees import Entry, Listing, Tree, check_size
-from excise_server.git.worktree_files import SHA1_DIGITS, Folder, blob_name
-
-__all__ = ["MAX_UNTRACKED", "Working", "changed_last", "checked_out_commit", "is_under_way"]
-__all__ += ["read_working", "worktree_tree"]
+from excise_server.git.trees import Listing, Tree, TreeEntry, check_size
 
 MAX_UNTRACKED = 1_000
 """Most untracked files that are taken as created."""
@@ -45,12 +42,12 @@ _INTENDED = 0x2000_0000
 """The flag of a file that was announced by ``git add --intent-to-add``, and is not in the index."""
 
 _UNDER_WAY = {
-    "MERGE_HEAD": "a merge is not finished: what it brings in counts as its edits",
-    "rebase-merge": "a rebase is not finished: commits that it has still to apply are missing",
-    "rebase-apply": "a rebase is not finished: commits that it has still to apply are missing",
-    "CHERRY_PICK_HEAD": "a cherry-pick is not finished",
-    "REVERT_HEAD": "a revert is not finished",
-    "BISECT_LOG": "a bisection is under way: it shows an older commit of its branch",
+    "MERGE_HEAD": "a merge is in progress: what it brings in counts as its edits",
+    "rebase-merge": "a rebase is in progress: the commits still to be applied are missing",
+    "rebase-apply": "a rebase is in progress: the commits still to be applied are missing",
+    "CHERRY_PICK_HEAD": "a cherry-pick is in progress",
+    "REVERT_HEAD": "a revert is in progress",
+    "BISECT_LOG": "a bisect is in progress: an older commit of its branch is checked out",
 }
 
 _COMMIT = re.compile(rb"[0-9a-f]{40}(?:[0-9a-f]{24})?")
@@ -70,26 +67,57 @@ def is_under_way(top: str) -> bool:
     return any(os.path.lexists(os.path.join(git_dir, name)) for name in _UNDER_WAY)
 
 
+@dataclass(frozen=True, slots=True)
+class Folder:
+    """The top folder of a worktree, and how many digits its repository's blob names have."""
+
+    top: str
+    digits: int
+
+    def path(self, name: str) -> str:
+        """Return the full path of a file of the working tree."""
+        return os.path.join(self.top, name)
+
+    def file(self, name: str, mode: str = "") -> TreeEntry | None:
+        """Return a working file, or None if it does not exist or its path leads elsewhere.
+
+        One that cannot be read is refused with the reason: it may be there, and changed.
+        """
+        full = self.path(name)
+        try:
+            if os.path.realpath(os.path.dirname(full)) != os.path.dirname(full):
+                return None
+            status = os.lstat(full)
+            if stat.S_ISDIR(status.st_mode):
+                return None
+            if stat.S_ISLNK(status.st_mode):
+                target = os.fsencode(os.readlink(full))
+                return TreeEntry(LINK, blob_name(target, self.digits), target)
+            data = read_bytes(full, [self.top])
+            own = "100755" if status.st_mode & 0o100 else "100644"
+            own = mode if os.name == "nt" and mode else own
+            return TreeEntry(own, blob_name(data, self.digits), data)
+        except SourceError as error:
+            return TreeEntry(mode or "100644", refused=error.reason)
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+        except (OSError, ValueError) as error:
+            return TreeEntry(mode or "100644", refused=file_error(full, error).reason)
+
+
 @dataclass(slots=True)
 class Working:
     """The files of a working tree that differ from its HEAD.
 
-    Attributes
-    ----------
-    folder
-        The folder of the working tree.
-    changes
-        The changed files, by path; None if a file is gone.
-    submodules
-        Paths of submodules, of which only the commit counts that is checked out, or else recorded.
-    converted
-        Changed files of which git would commit each CRLF as LF.
-    notes, asides
-        As in `Tree`.
+    - ``changes``: the changed files, by path; None if a file is gone.
+    - ``submodules``: paths of submodules, of which only the commit counts that is checked out, or
+      else recorded.
+    - ``converted``: changed files of which git would commit each CRLF as LF.
+    - ``notes``, ``asides``: as in `Tree`.
     """
 
     folder: Folder
-    changes: dict[str, Entry | None] = field(default_factory=dict)
+    changes: dict[str, TreeEntry | None] = field(default_factory=dict)
     submodules: list[str] = field(default_factory=list)
     converted: frozenset[str] = frozenset()
     notes: list[str] = field(default_factory=list)
@@ -106,21 +134,10 @@ def read_working(
 ) -> Working:
     """Return the uncommitted changes of a worktree.
 
-    Parameters
-    ----------
-    top
-        Its top folder, links followed.
-    head
-        The files of its HEAD.
-    untracked
-        Whether files that git neither tracks nor ignores count as created.
-    worktrees
-        The top folders of all worktrees; those inside this one are not part of it.
+    Raises SourceError if the worktree is not where it says, is gone, or has conflicts in files.
 
-    Raises
-    ------
-    SourceError
-        If the worktree is not where it says, is gone, or has conflicts in files.
+    - ``untracked``: whether files that git neither tracks nor ignores count as created.
+    - ``worktrees``: the top folders of all worktrees; those inside this one are not part of it.
     """
     try:
         working = _read(repository.git.at(top), top, head, untracked, worktrees)
@@ -133,7 +150,7 @@ def read_working(
     return working
 
 
-_REMOVED = "it was removed while it was read"
+_REMOVED = "it was removed while being read"
 
 
 def _read(
@@ -184,7 +201,7 @@ def _read(
         plain = data_of[path].replace(b"\r\n", b"\n")
         if changed is not None and blob_name(plain, digits) == blob:
             del working.changes[path]
-            _take(working, path, head, Entry(changed.mode, blob))
+            _take(working, path, head, TreeEntry(changed.mode, blob))
     for name, note in _UNDER_WAY.items():
         if os.path.lexists(os.path.join(git_dir, name)) and note not in working.asides:
             working.asides.append(note)
@@ -216,19 +233,14 @@ def _may_be_elsewhere(top: str, git_dir: str) -> bool:
 
 
 def _indexed(
-    working: Working,
-    head: Listing,
-    roots: tuple[str, str],
-    out: bytes,
-    position: int,
-    written: int,
+    working: Working, head: Listing, roots: tuple[str, str], out: bytes, position: int, written: int
 ) -> dict[str, str]:
     """Take the index's and the working files' changes to HEAD, and return the index's blobs."""
     blobs: dict[str, str] = {}
     unmerged: dict[str, None] = {}
     while position < len(out):
         if (match := _INDEX.match(out, position)) is None:
-            raise SourceError("git ls-files gave an answer that is not understood")
+            raise SourceError("git ls-files gave unexpected output")
         position = match.end()
         path, mode, blob = os.fsdecode(match[5]), match[2], match[3]
         if int(match[11], 16) & _INTENDED:
@@ -243,7 +255,7 @@ def _indexed(
             _take(working, path, head, _submodule(working.folder, path, blob.decode(), roots))
         elif match[1] == _SKIPPED or _is_clean(working.folder.path(path), match, written):
             if head.get(path) != (mode, blob):
-                working.changes[path] = Entry(mode.decode(), blob.decode())
+                working.changes[path] = TreeEntry(mode.decode(), blob.decode())
         else:
             _take(working, path, head, working.folder.file(path, mode.decode()))
     if unmerged:
@@ -252,20 +264,20 @@ def _indexed(
     return blobs
 
 
-def _take(working: Working, path: str, head: Listing, entry: Entry | None) -> None:
+def _take(working: Working, path: str, head: Listing, entry: TreeEntry | None) -> None:
     if entry is None or head.get(path) != (entry.mode.encode(), entry.blob.encode()):
         working.changes[path] = entry
 
 
-def _submodule(folder: Folder, path: str, recorded: str, roots: Sequence[str]) -> Entry | None:
-    """Return a submodule at the commit that is checked out, or what is there in its place."""
+def _submodule(folder: Folder, path: str, recorded: str, roots: Sequence[str]) -> TreeEntry | None:
+    """Return a submodule at the commit that is checked out, or whatever replaced it."""
     full = folder.path(path)
     try:
         if not os.path.isdir(full) or os.path.islink(full):
             return folder.file(path)
-        return Entry(SUBMODULE, checked_out_commit(full, roots) or recorded)
+        return TreeEntry(SUBMODULE, checked_out_commit(full, roots) or recorded)
     except SourceError as error:
-        return Entry(SUBMODULE, refused=error.reason)
+        return TreeEntry(SUBMODULE, refused=error.reason)
 
 
 def _is_clean(path: str, match: re.Match[bytes], written: int) -> bool:
@@ -298,17 +310,9 @@ def _nanoseconds(match: re.Match[bytes], index: int) -> int:
 def checked_out_commit(folder: str, roots: Sequence[str]) -> str:
     """Return the commit at the HEAD of a submodule, or nothing if it is not checked out.
 
-    Parameters
-    ----------
-    folder
-        The folder of the submodule.
-    roots
-        The folders in which its repository may be.
+    Raises SourceError if its repository is elsewhere, or its HEAD cannot be read.
 
-    Raises
-    ------
-    SourceError
-        If its repository is elsewhere, or its HEAD cannot be read.
+    - ``roots``: the folders in which its repository may be.
     """
     link = os.path.join(folder, ".git")
     try:
@@ -341,7 +345,7 @@ def checked_out_commit(folder: str, roots: Sequence[str]) -> str:
         name = os.fsdecode(value.removeprefix(b"ref:").strip())
         if not value.startswith(b"ref:") or not _REF.fullmatch(name):
             break
-    raise SourceError("its HEAD leads to no commit")
+    raise SourceError("its HEAD does not lead to a commit")
 
 
 def _line(path: str, roots: Sequence[str]) -> bytes:
@@ -367,23 +371,15 @@ def _packed(git_dir: str, name: str) -> bytes:
 def worktree_tree(working: Working, committed: Tree, head: Listing) -> Tree:
     """Return the changes of a worktree since its base: committed, staged, edited, or new.
 
-    Parameters
-    ----------
-    committed
-        The changes of its HEAD since the base.
-    head
-        The files of its HEAD.
+    Raises SourceError if too much differs.
 
-    Raises
-    ------
-    SourceError
-        If too much differs.
+    - ``committed``: the changes of its HEAD since the base.
     """
     tree = Tree(dict(committed.old), dict(committed.new))
     for path, entry in working.changes.items():
         if path not in tree.old and path not in tree.new and path in head:
             mode, blob = head[path]
-            tree.old[path] = Entry(mode.decode(), blob.decode())
+            tree.old[path] = TreeEntry(mode.decode(), blob.decode())
         tree.new.pop(path, None)
         before = tree.old.get(path)
         if (
@@ -398,7 +394,7 @@ def worktree_tree(working: Working, committed: Tree, head: Listing) -> Tree:
     tree.uncommitted = set(working.changes)
     tree.converted = working.converted
     tree.notes = [
-        f"submodule {visible(path)}: only its commit counts, and not its files"
+        f"submodule {visible(path)}: only its commit counts, not its files"
         for path in working.submodules
         if path in tree.new
     ]

@@ -6,17 +6,13 @@ import os
 import sys
 from collections.abc import Mapping
 
-from excise_server.cli.output import write_text
-from excise_server.cli.streams import say, set_up_streams
+from excise_server.cli.streams import say, set_up_streams, write_text
 from excise_server.duplicates.find import find_duplicates
 from excise_server.foundation.inputs import SourceError, UnansweredError
 from excise_server.github.api import Api
-from excise_server.github.comment import comment_text, publish, said_pairs
-from excise_server.github.pulls import Pulls, read_pulls
-from excise_server.report.documents import json_text
-from excise_server.report.duplicates import DuplicatesDocument, duplicates_document
-
-__all__ = ["main"]
+from excise_server.github.pulls import comment_text, publish, read_pulls, said_pairs
+from excise_server.report.duplicates import duplicates_document
+from excise_server.wire.documents import DuplicatesDocument, json_text
 
 _MOST = 3_000
 _TOP = 5
@@ -41,26 +37,22 @@ def _run(environment: Mapping[str, str]) -> int:
         environment.get("EXCISE_TOKEN", ""),
     )
     pulls = read_pulls(api, number, most, environment.get("EXCISE_CACHE", ""))
-    document = _compared(pulls)
+    asked, *others = pulls.proposals
+    duplicates = find_duplicates([asked], others, least="possibly", top=_TOP)
+    document = duplicates_document(duplicates, pulls.rejected, pulls.notes)
     pairs = said_pairs(document)
     for rejection in pulls.rejected:
         say(f"left out: {rejection.id}: {rejection.reason}")
     for note in pulls.notes:
         say(note)
     if environment.get("EXCISE_DRY_RUN", "true") != "false":
-        print(comment_text(document) if pairs else "nothing to say")
+        print(comment_text(document) if pairs else "nothing to report")
     else:
         label = environment.get("EXCISE_LABEL", "")
         bot = environment.get("EXCISE_BOT", "github-actions[bot]")
         print(publish(api, number, document, label, bot))
     _outputs(environment, document)
     return 0
-
-
-def _compared(pulls: Pulls) -> DuplicatesDocument:
-    assert pulls.asked is not None
-    duplicates = find_duplicates([pulls.asked], pulls.others, least="possibly", top=_TOP)
-    return duplicates_document(duplicates, pulls.rejected, pulls.notes)
 
 
 def _outputs(environment: Mapping[str, str], document: DuplicatesDocument) -> None:

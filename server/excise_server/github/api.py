@@ -12,8 +12,6 @@ from typing import IO, Any
 
 from excise_server.foundation.inputs import SourceError
 
-__all__ = ["MAX_ANSWER", "Api", "ApiError", "RateLimitError"]
-
 MAX_ANSWER = 20_000_000
 """Bytes of an answer that are read."""
 
@@ -52,18 +50,13 @@ class _SameHost(urllib.request.HTTPRedirectHandler):
 class Api:
     """One repository of a host.
 
-    Parameters
-    ----------
-    base
-        The address of the API: ``https://api.github.com``.
-    repository
-        ``owner/name``.
-    token
-        A token that may read pull requests, and write comments and labels if these are written.
+    - ``base``: the address of the API: ``https://api.github.com``.
+    - ``repository``: ``owner/name``.
+    - ``token``: a token that may read pull requests, and write comments and labels if these are
+      written.
     """
 
     def __init__(self, base: str, repository: str, token: str) -> None:
-        """Ask nothing yet."""
         if urllib.parse.urlsplit(base).scheme not in ("https", "http"):
             raise ApiError("the address of the API is not http or https", name=base)
         self._start = f"{base.rstrip('/')}/repos/{urllib.parse.quote(repository)}"
@@ -74,7 +67,7 @@ class Api:
         """Return an object."""
         value = self._json("GET", path)
         if not isinstance(value, dict):
-            raise ApiError("an answer that is not an object", name=path)
+            raise ApiError("the answer is not a JSON object", name=path)
         return value
 
     def listed(self, path: str, most: int) -> Iterator[dict[str, Any]]:
@@ -83,7 +76,7 @@ class Api:
         for page in range(1, -(-most // _PAGE) + 1):
             entries = self._json("GET", f"{path}{joint}per_page={_PAGE}&page={page}")
             if not isinstance(entries, list):
-                raise ApiError("an answer that is not a list", name=path)
+                raise ApiError("the answer is not a JSON list", name=path)
             rest = most - (page - 1) * _PAGE
             yield from (entry for entry in entries[:rest] if isinstance(entry, dict))
             if len(entries) < _PAGE:
@@ -101,7 +94,7 @@ class Api:
         try:
             return json.loads(self._call(method, path))
         except (ValueError, RecursionError) as error:
-            raise ApiError("an answer that is cut, or not usable JSON", name=path) from error
+            raise ApiError("the answer is truncated or not valid JSON", name=path) from error
 
     def _call(
         self, method: str, path: str, data: bytes | None = None, accept: str = _JSON

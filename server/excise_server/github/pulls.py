@@ -1,62 +1,47 @@
-"""Pull requests as proposals: their data from the API, and their diffs, kept by head."""
+"""Pull requests as proposals, their diffs kept by head, and the one comment on one of them.
+
+The comment is made, edited in place, or left unwritten.
+"""
 
 from __future__ import annotations
 
 import os
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
 from typing import Any
 
 import msgspec
 
 from excise.patches import PatchError, parse, patch_id
-from excise_server.duplicates.proposals import Proposal
+from excise_server.duplicates.find import Proposal
 from excise_server.foundation.inputs import Rejected
 from excise_server.github.api import Api, ApiError, RateLimitError
-from excise_server.sources.pull_list import PullFacts
-
-__all__ = ["Pulls", "read_pulls"]
+from excise_server.report.duplicates import numbers_of
+from excise_server.report.markdown import code_span
+from excise_server.report.markdown_pages import reason_lines
+from excise_server.sources.requests import PullFacts, Requests
+from excise_server.wire.documents import DuplicatePair, DuplicatesDocument
 
 _KEPT = re.compile(r"\d+-[0-9a-f]{40,64}\.diff(\.part)?")
 _SHA = re.compile(r"[0-9a-f]{40,64}")
 
 
-@dataclass(slots=True)
-class Pulls:
-    """The pull request in question, the others, and those that were left out."""
+def read_pulls(api: Api, number: int, most: int, cache: str = "") -> Requests:
+    """Read one pull request, which is the first proposal, and those that are open.
 
-    asked: Proposal | None = None
-    others: list[Proposal] = field(default_factory=list)
-    rejected: list[Rejected] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
+    Raises ApiError if the pull request in question, or the list of the others, cannot be read.
 
-
-def read_pulls(api: Api, number: int, most: int, cache: str = "") -> Pulls:
-    """Read one pull request, and those that are open.
-
-    Parameters
-    ----------
-    number
-        The number of the pull request in question.
-    most
-        The number of others to read, the most recently updated first.
-    cache
-        A folder that keeps diffs by the commit of their head, or empty.
-
-    Raises
-    ------
-    ApiError
-        If the pull request in question, or the list of the others, cannot be read.
+    - ``most``: the number of others to read, the most recently updated first.
+    - ``cache``: a folder that keeps diffs by the commit of their head, or empty.
     """
     kept = _kept(cache)
     first = api.one(f"/pulls/{number}")
     listed = list(api.listed("/pulls?state=open&sort=updated&direction=desc", most))
     pulls = [first, *(pull for pull in listed if pull.get("number") != number)]
     links = _links(pulls)
-    result = Pulls()
+    result = Requests()
     for index, pull in enumerate(pulls):
         name = f"#{pull.get('number')}"
         try:
@@ -73,10 +58,7 @@ def read_pulls(api: Api, number: int, most: int, cache: str = "") -> Pulls:
                 raise ApiError(error.reason, name=name) from error
             result.rejected.append(Rejected(name, error.reason))
             continue
-        if index == 0:
-            result.asked = proposal
-        else:
-            result.others.append(proposal)
+        result.proposals.append(proposal)
     # What this run did not use is of other heads: each run would add to it without end.
     for name in kept - {_kept_name(pull) for pull in pulls}:
         with suppress(OSError):
@@ -101,9 +83,9 @@ def _proposal(
     try:
         facts = msgspec.convert(pull, PullFacts)
     except msgspec.ValidationError as error:
-        raise ApiError(f"not an answer about a pull request: {error}") from error
+        raise ApiError(f"the answer does not describe a pull request: {error}") from error
     if not isinstance(sha, str) or not _SHA.fullmatch(sha):
-        raise ApiError("an answer without a commit")
+        raise ApiError("the answer names no commit")
     patch = parse(_diff(api, facts.number, sha, cache))
     return Proposal(
         f"#{facts.number}",
@@ -152,3 +134,81 @@ def _diff(api: Api, number: int, sha: str, cache: str) -> bytes:
         file.write(data)
     os.replace(part, path)
     return data
+
+
+MARK = "<!-- excise duplicates -->"
+"""The first line of our comment, by which it is found again."""
+
+_MOST_COMMENTS = 1_000
+_NOTHING = "Nothing that is still open is likely about the same issue."
+
+
+def said_pairs(document: DuplicatesDocument) -> list[DuplicatePair]:
+    """Return the pairs worth a comment: likely or one edit, and not otherwise explained."""
+    return [
+        pair
+        for pair in document.pairs
+        if not pair.otherwise
+        and (pair.level == "likely" or (pair.same_edit and pair.same_edit.is_same_edit))
+    ]
+
+
+def comment_text(document: DuplicatesDocument) -> str:
+    """Return the comment, inert whatever a title or a line contains."""
+    pairs = said_pairs(document)
+    body = "\n".join(_lines(document, pairs)) if pairs else _NOTHING
+    return f"{MARK}\n{body}\n"
+
+
+def _lines(document: DuplicatesDocument, pairs: list[DuplicatePair]) -> Iterator[str]:
+    proposals = {proposal.id: proposal for proposal in document.proposals}
+    yield "This may be about the same issue as:"
+    yield ""
+    for pair in pairs:
+        related = proposals[pair.other]
+        by = f" by {code_span(related.author)}" if related.author else ""
+        state = f", {related.state}" if related.state else ""
+        title = f" {code_span(related.title)}" if related.title else ""
+        # The number is not code: it becomes a reference to a pull request of this repository.
+        yield f"- {pair.other}{title}{by}{state}: **{pair.word}**  {numbers_of(pair)}"
+        yield from (f"  - {line}" for line in reason_lines(pair))
+    yield ""
+    yield (
+        "Found by what both change, where, and why they say so "
+        f"({code_span(document.signature)}), not by a person: please look before you decide."
+    )
+
+
+def publish(api: Api, number: int, document: DuplicatesDocument, label: str, bot: str) -> str:
+    """Write the comment and the label if necessary, and return the outcome in words.
+
+    Nothing is written where there is nothing to say, and a comment of somebody else is never
+    edited, whatever it begins with.
+
+    Raises ApiError if the host refuses.
+    """
+    text, pairs = comment_text(document), said_pairs(document)
+    comments = api.listed(f"/issues/{number}/comments", _MOST_COMMENTS)
+    comment = next((comment for comment in comments if _is_own(comment, bot)), None)
+    if comment is None and not pairs:
+        return "nothing to report"
+    if comment is not None and comment.get("body") == text:
+        outcome = "the comment is up to date"
+    elif comment is not None:
+        api.write("PATCH", f"/issues/comments/{int(comment['id'])}", {"body": text})
+        outcome = "the comment was updated"
+    else:
+        api.write("POST", f"/issues/{number}/comments", {"body": text})
+        outcome = "the comment was created"
+    if pairs and label:
+        api.write("POST", f"/issues/{number}/labels", {"labels": [label]})
+    return outcome
+
+
+def _is_own(comment: dict[str, object], bot: str) -> bool:
+    user = comment.get("user")
+    login = user.get("login") if isinstance(user, dict) else None
+    body = comment.get("body")
+    if login != bot or not isinstance(comment.get("id"), int):
+        return False
+    return isinstance(body, str) and body.startswith(MARK)

@@ -6,32 +6,24 @@ No action is preferred: the order is advice, and we do not promise that any cand
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 
-import attrs
+import msgspec
 from lsprotocol import types as t
 from pygls.exceptions import JsonRpcInvalidParams
 
-from excise import Variant
+from excise import Hunk
 from excise_server.editor.analysis import Analysis
-from excise_server.editor.apply import BlockedError, LineEdit, buffer_lines, replacing, restate
+from excise_server.editor.apply import LineEdit, buffer_lines, restate, taking
 from excise_server.editor.findings import candidate_title, names_of, variant_title
-from excise_server.lsp import protocol as p
+from excise_server.foundation.inputs import SourceError
 from excise_server.lsp.edits import agreed, check_takes_edits, refusals, workspace_edit
 from excise_server.lsp.publishing import SOURCE
 from excise_server.lsp.rpc import RequestFailed
 from excise_server.lsp.server import ExciseServer
 from excise_server.lsp.standard import SOURCE_KINDS, standard_actions
 from excise_server.lsp.to_proto import Mapper, hunks_at
-
-__all__ = [
-    "KINDS",
-    "analysed",
-    "apply_choice",
-    "choice_command",
-    "code_action",
-    "code_action_resolve",
-    "edit_of",
-]
+from excise_server.wire import lsp as p
 
 MAX_VARIANTS = 10
 """Most variants of one hunk in the menu."""
@@ -71,8 +63,7 @@ class _Menu:
         self._uri, self._version = params.text_document.uri, analysis.snapshot.version or 0
         self._lines, self._names = buffer_lines(analysis), names_of(analysis.snapshot.revisions)
         self._state = ls.publisher.state_of(self._uri)
-        text_document = ls.client_capabilities.text_document
-        can = text_document.code_action if text_document else None
+        can: t.CodeActionClientCapabilities | None = ls.can("text_document.code_action")
         self._literals = bool(can and can.code_action_literal_support)
         self._disabled = bool(can and can.disabled_support)
         resolved = can.resolve_support.properties if can and can.resolve_support else ()
@@ -89,9 +80,8 @@ class _Menu:
             )
             under = hunks_at(self._analysis, mapper, lines.start.line, lines.end.line)
         for index, _ in under:
-            variants = self._analysis.hunks[index].variants
-            for number, variant in enumerate(variants[:MAX_VARIANTS]):
-                yield from self._variant(index, number, variant, several=len(under) > 1)
+            for number in range(min(len(self._analysis.hunks[index].variants), MAX_VARIANTS)):
+                yield from self._variant(index, number, several=len(under) > 1)
         if self._wanted(_CANDIDATE):
             yield from self._candidates()
         if not self._ls.settings.client_commands:
@@ -109,19 +99,24 @@ class _Menu:
             word in ("", kind) or kind.startswith(f"{word}.") for word in words
         )
 
-    def _variant(
-        self, index: int, number: int, variant: Variant, *, several: bool
-    ) -> Iterator[Action]:
-        """Yield the actions that take a variant: fixes of the hunk's mark, if fixes are wanted."""
+    def _variant(self, index: int, number: int, *, several: bool) -> Iterator[Action]:
+        """Yield the actions that take a variant: fixes of the hunk's mark, if fixes are wanted.
+
+        What belongs with others is taken with them, or by another action alone.
+        """
         marks = [d for d in self._params.context.diagnostics if _is_of(d, index)]
         is_fix = self._wanted(_FIX) and bool(marks or not self._wanted(_VARIANT))
-        yield from self._action(
-            variant_title(self._analysis, self._names, index, variant, number=several),
-            _FIX if is_fix else _VARIANT,
-            lambda: replacing(self._analysis, self._lines, index, variant.text),
-            p.ApplyVariantParams(self._uri, index, number, self._version, self._state),
-            marks if is_fix else [],
-        )
+        analysis, choice = self._analysis, (index, number)
+        for split in (False,) if analysis.unit(*choice) is None else (False, True):
+            edits_of = partial(taking, analysis, self._lines, *choice, split=split)
+            params = p.ApplyVariantParams(self._uri, *choice, self._version, self._state)
+            yield from self._action(
+                variant_title(analysis, self._names, *choice, several=several, split=split),
+                _FIX if is_fix else _VARIANT,
+                edits_of,
+                msgspec.structs.replace(params, split=True) if split else params,
+                marks if is_fix else [],
+            )
 
     def _candidates(self) -> Iterator[Action]:
         """Yield an action for each candidate with changes."""
@@ -147,7 +142,7 @@ class _Menu:
         """Yield the action: nothing if it would change nothing, disabled if it must not."""
         try:
             edits = edits_of()
-        except BlockedError as error:
+        except SourceError as error:
             if self._literals and self._disabled:
                 yield t.CodeAction(title, kind, disabled=t.CodeActionDisabled(str(error)))
             else:  # the command reports the reason
@@ -193,10 +188,7 @@ def _is_of(diagnostic: t.Diagnostic, index: int) -> bool:
 async def code_action_resolve(ls: ExciseServer, action: t.CodeAction) -> t.CodeAction:
     """Return the action with its edit, or unchanged if it needs none.
 
-    Raises
-    ------
-    RequestFailed
-        If nothing is left to edit, or the user's edits are in the way.
+    Raises RequestFailed if nothing is left to edit, or the user's edits are in the way.
     """
     data = action.data
     if data is None:
@@ -208,9 +200,8 @@ async def code_action_resolve(ls: ExciseServer, action: t.CodeAction) -> t.CodeA
     try:
         _, action.edit = await edit_of(ls, params)
     except RequestFailed as error:
-        can = ls.client_capabilities.text_document
-        resolve = can.code_action.resolve_support if can and can.code_action else None
-        if error.data is None or "command" not in (resolve.properties if resolve else ()):
+        resolved = ls.can("text_document.code_action.resolve_support.properties")
+        if error.data is None or "command" not in (resolved or ()):
             raise
         # The command says what is wrong, and asks whether to take it all the same.
         action.command = choice_command(ls, action.title, params)
@@ -230,7 +221,7 @@ async def apply_choice(ls: ExciseServer, params: Choice) -> p.ApplyResult:
         asks = not ls.settings.client_commands and error.data is not None
         if not (asks and await agreed(ls, f"{error.message}.")):
             raise
-        title, edit = await edit_of(ls, attrs.evolve(params, anyway=True))
+        title, edit = await edit_of(ls, msgspec.structs.replace(params, anyway=True))
     if edit is None:
         return p.ApplyResult(applied=False, reason="it is applied already")
     answer = await ls.workspace_apply_edit_async(t.ApplyWorkspaceEditParams(edit, title))
@@ -240,27 +231,25 @@ async def apply_choice(ls: ExciseServer, params: Choice) -> p.ApplyResult:
 async def edit_of(ls: ExciseServer, params: Choice) -> tuple[str, t.WorkspaceEdit | None]:
     """Return the title of a choice and its edit, or None if the buffer already has all of it.
 
-    Raises
-    ------
-    JsonRpcInvalidParams
-        If there is no such candidate, hunk or variant.
-    RequestFailed
-        If the document or its candidates have changed since, the user's edits are in the way, or
-        the document would lack a name or not parse; the last has data.
+    Raises JsonRpcInvalidParams if the candidate, hunk or variant does not exist. Raises
+    RequestFailed if the document or its candidates have changed since, the user's edits are in the
+    way, or the document would lack a name or not parse; the last has data.
     """
     analysis = await analysed(ls, params)
     lines, names = buffer_lines(analysis), names_of(analysis.snapshot.revisions)
     try:
         if isinstance(params, p.ApplyVariantParams):
-            variant = _variant(analysis, params)
-            title = variant_title(analysis, names, params.hunk, variant)
-            edits = replacing(analysis, lines, params.hunk, variant.text)
+            hunk, variant, split = params.hunk, params.variant, params.split is True
+            if not 0 <= variant < len(hunk_of(analysis, hunk).variants):
+                raise JsonRpcInvalidParams("unknown variant")
+            title = variant_title(analysis, names, hunk, variant, split=split)
+            edits = taking(analysis, lines, hunk, variant, split=split)
         else:
             if params.id not in analysis.snapshot.ids:
                 raise JsonRpcInvalidParams("unknown revision")
             index = analysis.snapshot.ids.index(params.id)
             title, edits = candidate_title(analysis, names, index), restate(analysis, lines, index)
-    except BlockedError as error:
+    except SourceError as error:
         raise RequestFailed(str(error)) from error
     if not edits:
         return title, None
@@ -276,13 +265,11 @@ def choice_command(ls: ExciseServer, title: str, params: Choice) -> t.Command:
     return t.Command(title, name, arguments=[ls.protocol.unstructured(params)])
 
 
-def _variant(analysis: Analysis, params: p.ApplyVariantParams) -> Variant:
-    if not 0 <= params.hunk < len(analysis.hunks):
+def hunk_of(analysis: Analysis, number: int) -> Hunk:
+    """Return the hunk of a number in the report."""
+    if not 0 <= number < len(analysis.hunks):
         raise JsonRpcInvalidParams("unknown hunk")
-    variants = analysis.hunks[params.hunk].variants
-    if not 0 <= params.variant < len(variants):
-        raise JsonRpcInvalidParams("unknown variant")
-    return variants[params.variant]
+    return analysis.hunks[number]
 
 
 async def analysed(ls: ExciseServer, params: Choice | p.DecideParams) -> Analysis:

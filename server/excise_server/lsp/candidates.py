@@ -1,54 +1,223 @@
-"""excise/candidates: every candidate of a repository, as in the command, and the client's.
+"""Revisions and candidates: what a client adds, asks for, and decides about them.
 
-Candidates that the user hid or rejected are named, but count in no score, group or order.
+What has to look at files or start git does that in a thread. Each revision and candidate then
+enters the session completely or not at all.
 """
 
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
-from excise_server.foundation.inputs import SourceError
+import msgspec
+from pygls.exceptions import JsonRpcInvalidParams
+
+from excise.errors import OptionError
+from excise.patches import PatchError
+from excise.ranking import check_intent
+from excise.text import Revision
+from excise_server.editor.document import (
+    MAX_DECISIONS,
+    MAX_ID,
+    OWN_EDITS,
+    CandidateState,
+    ReviewedDocument,
+)
+from excise_server.editor.session import path_of
+from excise_server.foundation.escape import printable, visible
+from excise_server.foundation.files import inside
+from excise_server.foundation.inputs import SourceError, UnansweredError
 from excise_server.lsp.disk import local_path
-from excise_server.lsp.protocol import CandidatesParams
-from excise_server.lsp.repository import Place, intent_of, place_of
+from excise_server.lsp.gathering import Gathered
 from excise_server.lsp.rpc import RequestFailed
 from excise_server.lsp.server import ExciseServer
 from excise_server.review.given import Given
+from excise_server.sources.pasted import Pasted, pasted, patched
+from excise_server.wire import lsp as p
+from excise_server.wire.documents import RejectedEntry
 from excise_server.workers.surveys import arguments_of
 
-__all__ = ["candidates", "survey_arguments"]
+MAX_CANDIDATES = 300
+"""Most candidates that a client may add."""
 
 
-async def candidates(ls: ExciseServer, params: CandidatesParams) -> dict[str, Any]:
-    """Compare the candidates of the repository of a folder or file.
+# --- what a client adds ---
 
-    Raises
-    ------
-    JsonRpcInvalidParams
-        If it is not inside of a workspace folder, or the intent is unknown.
-    RequestFailed
-        If the workspace is not trusted, there is no repository, or git cannot tell.
+
+def add_revisions(ls: ExciseServer, params: p.AddRevisionsParams) -> p.Accepted:
+    """Take the revisions that can be scored, and return the others with the reasons."""
+    revisions = [Revision(new.id, new.text, new.label or "") for new in params.revisions]
+    accepted, rejected = ls.session.add(params.uri, revisions, params.base)
+    return p.Accepted(
+        accepted, [RejectedEntry(id=item.id, reason=item.reason) for item in rejected]
+    )
+
+
+async def add_text(ls: ExciseServer, params: p.AddTextParams) -> p.AddTextResult:
+    """Take a whole file, a fenced block or a diff, pasted or picked by the user, as a candidate.
+
+    Raises RequestFailed if it is not a version of the document, or does not apply. The message says
+    why.
+    """
+    version = await _version(ls, params.uri, params.text)
+    document, identity, number = ls.session.find(params.uri), params.id or "", 1
+    revisions = {} if document is None else document.revisions
+    while not identity or (not params.id and identity in revisions):
+        identity, number = f"pasted {number}", number + 1
+    revision = Revision(identity, version.text, params.label or version.label)
+    _, rejected = ls.session.add(params.uri, [revision])
+    if rejected:
+        raise RequestFailed(printable(rejected[0].reason))
+    return p.AddTextResult(identity, version.kind, list(version.notes))
+
+
+async def read_patch(ls: ExciseServer, params: p.ReadPatchParams) -> p.ReadPatchResult:
+    """Apply the part of a patch that is about a document to its origin, without changing either.
+
+    Raises RequestFailed if the document has no text, or the patch does not apply. The message says
+    why.
+    """
+    version = await _version(ls, params.uri, params.patch, is_patch=True)
+    return p.ReadPatchResult(version.text, version.label, list(version.notes))
+
+
+async def _version(ls: ExciseServer, uri: str, text: str, *, is_patch: bool = False) -> Pasted:
+    """Return the version of a document that a text describes. A large mailbox takes seconds."""
+    try:
+        origin, path = ls.session.origin(uri), path_of(uri) or ""
+        return await asyncio.to_thread(patched if is_patch else pasted, origin, text, path)
+    except (SourceError, PatchError) as error:
+        reason = error.reason if is_patch and isinstance(error, SourceError) else str(error)
+        raise RequestFailed(printable(visible(reason))) from error
+
+
+async def add_candidates(ls: ExciseServer, params: p.AddCandidatesParams) -> p.Accepted:
+    """Take the candidates that can be compared, and return the others with the reasons.
+
+    Raises JsonRpcInvalidParams if the folder is not one of the workspace.
+    """
+    folders = ls.folders()
+    if not folders:
+        raise JsonRpcInvalidParams("no workspace folder on this machine is open")
+    folder = folders[0] if params.folder is None else local_path(params.folder)
+    if folder is None or not inside(folder, folders):
+        raise JsonRpcInvalidParams("not a folder of the workspace")
+    trusted = ls.gatherer.choices.trusted
+    checked = await asyncio.to_thread(_checked, params.candidates, folder, folders, trusted)
+    accepted: list[str] = []
+    rejected: list[RejectedEntry] = []
+    for candidate, outcome in zip(params.candidates, checked, strict=True):
+        reason = outcome if isinstance(outcome, str) else ""
+        given_ids = ls.session.given.keys() | {candidate.id}
+        if candidate.id in accepted:
+            reason = "another candidate of this request has this id"
+        elif not reason and len(given_ids) > MAX_CANDIDATES:
+            reason = f"skipped: limit {MAX_CANDIDATES} candidates"
+        elif isinstance(outcome, Given):
+            reason = ls.session.give(outcome)
+        if reason:
+            rejected.append(RejectedEntry(id=candidate.id, reason=reason))
+        else:
+            accepted.append(candidate.id)
+    return p.Accepted(accepted, rejected)
+
+
+def _checked(
+    candidates: Sequence[p.CandidateText], folder: str, folders: Sequence[str], trusted: bool
+) -> list[Given | str]:
+    """Return each candidate, checked, or why it is refused. Runs in a thread."""
+    from excise_server.sources.given import checked
+
+    outcomes: list[Given | str] = []
+    for candidate in candidates:
+        try:
+            outcomes.append(checked(candidate, folder, folders, trusted=trusted))
+        except (SourceError, UnansweredError) as error:
+            outcomes.append(str(error))
+    return outcomes
+
+
+def remove_candidates(ls: ExciseServer, params: p.RemoveCandidatesParams) -> p.Removed:
+    """Forget candidates of the client, in every document, and return those that were unknown."""
+    return p.Removed(*ls.session.take_back(params.ids))
+
+
+# --- the candidates of a repository ---
+
+
+@dataclass(frozen=True, slots=True)
+class RepositoryFolder:
+    """A folder in a repository, and the workspace folders that limit reading."""
+
+    folder: str
+    folders: list[str]
+
+
+def place_of(ls: ExciseServer, uri: str) -> RepositoryFolder:
+    """Return the folder of a URI, or of the file that it names.
+
+    Raises JsonRpcInvalidParams if it is not inside of a workspace folder. Raises RequestFailed if
+    the workspace is not trusted.
+    """
+    path, folders = local_path(uri), ls.folders()
+    if path is None or not inside(path, folders):
+        raise JsonRpcInvalidParams("not a file or folder of the workspace")
+    if not ls.gatherer.choices.trusted:
+        raise RequestFailed("the workspace is not trusted: git is not started")
+    folder = os.path.realpath(path)
+    return RepositoryFolder(folder if os.path.isdir(folder) else os.path.dirname(folder), folders)
+
+
+async def candidates(ls: ExciseServer, params: p.CandidatesParams) -> dict[str, Any]:
+    """Compare the candidates of the repository of a folder or file, and those of the client.
+
+    Candidates that the user hid or rejected are named, but count in no score, group or order.
+
+    Raises JsonRpcInvalidParams if it is not inside of a workspace folder, or the intent is unknown.
+    Raises RequestFailed if the workspace is not trusted, there is no repository, or git cannot
+    tell.
     """
     place = place_of(ls, params.uri)
     await ls.memory.ready()
-    batch, intent = params.batch or "", intent_of(ls, params.intent)
-    arguments = survey_arguments(ls, place, branches=params.branches, batch=batch, intent=intent)
-    with ls.requests.running(f"candidates of {place.name}") as cancel:
-        try:
-            return await asyncio.to_thread(ls.pool.survey, "candidates", arguments, cancel)
-        except SourceError as error:
-            raise RequestFailed(str(error)) from error
+    batch, intent = params.batch or "", _intent(ls, params.intent)
+    return await survey(
+        ls, "candidates", place, branches=params.branches, batch=batch, intent=intent
+    )
 
 
-def survey_arguments(
-    ls: ExciseServer, place: Place, branches: Sequence[str] | None = None, **more: object
-) -> bytes:
-    """Return the arguments for a worker's survey of the candidates of a repository."""
+async def worktrees(ls: ExciseServer, params: p.WorktreesParams) -> dict[str, Any]:
+    """Compare the worktrees (and branches) of the repository of a folder or file.
+
+    Raises JsonRpcInvalidParams if it is not inside of a workspace folder, or the intent is unknown.
+    Raises RequestFailed if the workspace is not trusted, or git cannot tell.
+    """
+    place = place_of(ls, params.uri)
+    arguments = arguments_of(
+        folder=place.folder,
+        folders=place.folders,
+        roots=place.folders,
+        **msgspec.structs.asdict(params) | {"intent": _intent(ls, params.intent)},
+    )
+    return await _surveyed(ls, "worktrees", place, arguments)
+
+
+async def survey(
+    ls: ExciseServer,
+    kind: str,
+    place: RepositoryFolder,
+    branches: Sequence[str] | None = None,
+    **more: object,
+) -> dict[str, Any]:
+    """Return a worker's survey of all candidates of a repository, those of the client included.
+
+    Raises RequestFailed if it is refused. The message says why.
+    """
     choices = ls.session.choices
-    return arguments_of(
+    arguments = arguments_of(
         folder=place.folder,
         folders=place.folders,
         settings=ls.gatherer.choices.settings,
@@ -58,6 +227,19 @@ def survey_arguments(
         given=[_with_paths(candidate) for candidate in ls.session.given.values()],
         **more,
     )
+    return await _surveyed(ls, kind, place, arguments)
+
+
+async def _surveyed(
+    ls: ExciseServer, kind: str, place: RepositoryFolder, arguments: bytes
+) -> dict[str, Any]:
+    name = "worktrees" if kind == "worktrees" else "candidates"
+    shown = f"{name} of {printable(os.path.basename(place.folder))}"
+    with ls.requests.running(shown) as cancel:
+        try:
+            return await asyncio.to_thread(ls.pool.survey, kind, arguments, cancel)
+        except SourceError as error:
+            raise RequestFailed(str(error)) from error
 
 
 def _with_paths(candidate: Given) -> Given:
@@ -67,3 +249,141 @@ def _with_paths(candidate: Given) -> Given:
         for key, file in candidate.files.items()
     }
     return replace(candidate, files=files)
+
+
+def _intent(ls: ExciseServer, named: str | None) -> str:
+    """Return the intent of a request, or that of the settings."""
+    intent = ls.settings.intent if named is None else named
+    try:
+        check_intent(intent)
+    except OptionError as error:
+        raise JsonRpcInvalidParams(str(error)) from error
+    return intent
+
+
+# --- the sources of a document ---
+
+
+async def sources(ls: ExciseServer, params: p.DocumentParams) -> p.SourcesResult:
+    """Wait until the sources have answered, and report what each found or refused."""
+    gathered = await ls.gatherer.newest(params.uri)
+    document = ls.session.find(params.uri)
+    if document is None or document.buffer is None:
+        return p.SourcesResult(None, [])
+    reports = _reports(gathered, document)
+    own_edits = document.own_edits(ls.session.own_edits)
+    if own_edits is not None:
+        revisions = [p.FoundRevision(own_edits.id, own_edits.label, [])]
+        reports[OWN_EDITS] = p.SourceReport(OWN_EDITS, revisions, [], [])
+    kind, label = "saved", "saved file"
+    if document.elsewhere is not None:
+        kind, label = document.elsewhere.kind, document.elsewhere.label
+    return p.SourcesResult(p.SourceOrigin(kind, label), list(reports.values()))
+
+
+def _reports(gathered: Gathered, document: ReviewedDocument) -> dict[str, p.SourceReport]:
+    """Return a report for each source with an answer, in the order of the answers."""
+    from excise_server.sources.registry import setting_of
+
+    reports: dict[str, p.SourceReport] = {}
+
+    def report(name: str) -> p.SourceReport:
+        source = setting_of(name) or name.partition(":")[0]
+        return reports.setdefault(source, p.SourceReport(source, [], [], []))
+
+    answer = gathered.found
+    for version in answer.versions:
+        if version.id in document.found:
+            label, notes = version.candidate.label, list(version.candidate.notes)
+            report(version.id).found.append(p.FoundRevision(version.id, label, notes))
+    for name in answer.unchanged:
+        report(name).unchanged.append(name)
+    for refused in (*answer.refused, *gathered.rejected):
+        report(refused.id).refused.append(p.Refusal(refused.id, refused.reason, refused.hint))
+    return reports
+
+
+# --- what the user decides about candidates ---
+
+
+async def hide(ls: ExciseServer, params: p.HideParams) -> p.SetAsideResult:
+    """Leave candidates out of every review, or show them again with ``hidden: false``."""
+    return await _set_aside(ls, params.ids, "hidden", params.hidden)
+
+
+async def reject(ls: ExciseServer, params: p.RejectParams) -> p.SetAsideResult:
+    """Do the same with candidates that the user decided against."""
+    return await _set_aside(ls, params.ids, "rejected", params.rejected)
+
+
+async def _set_aside(
+    ls: ExciseServer, ids: Sequence[str], state: CandidateState, aside: bool | None
+) -> p.SetAsideResult:
+    if any(not 0 < len(name) <= MAX_ID for name in ids):
+        raise JsonRpcInvalidParams(f"an id must have 1 to {MAX_ID} characters")
+    if len(ids) > MAX_DECISIONS:
+        raise JsonRpcInvalidParams(f"{MAX_DECISIONS:,} ids at most")
+    await ls.memory.ready()
+    ls.session.put_aside(ids, state, aside=aside is not False)
+    await ls.memory.written()
+    choices = ls.session.choices
+    return p.SetAsideResult(choices.in_state("hidden"), choices.in_state("rejected"))
+
+
+async def set_base(ls: ExciseServer, params: p.SetBaseParams) -> p.SetBaseResult:
+    """Replay a candidate's edits since that commit, or without one since the detected base.
+
+    Raises RequestFailed if the commit does not exist, or the client added the candidate.
+    """
+    place = place_of(ls, params.uri)
+    if not 0 < len(params.id) <= MAX_ID:
+        raise JsonRpcInvalidParams(f"an id must have 1 to {MAX_ID} characters")
+    if params.id in ls.session.given:
+        raise RequestFailed("the client added it: add it again with another base")
+    commit = None
+    if params.base is not None:
+        try:
+            commit = await asyncio.to_thread(_commit, place, params.base)
+        except (SourceError, UnansweredError) as error:
+            raise RequestFailed(str(error)) from error
+        if len(ls.session.choices.bases) >= MAX_DECISIONS:
+            raise RequestFailed(f"limit {MAX_DECISIONS:,} bases")
+    await ls.memory.ready()
+    ls.session.set_base(params.id, commit)
+    ls.gatherer.everything_changed()
+    await ls.memory.written()
+    return p.SetBaseResult(commit)
+
+
+def _commit(place: RepositoryFolder, name: str) -> str:
+    from excise_server.git.history import commit_named
+    from excise_server.git.repository import open_folder
+
+    if not name or "\0" in name:
+        raise SourceError("a base must name a commit")
+    return commit_named(open_folder(place.folder, place.folders), name, "base")
+
+
+async def start_again(ls: ExciseServer, params: p.DocumentParams) -> p.StartAgainResult:
+    """Replace the origin of the review by the current one, on which the sources then replay.
+
+    Revisions of the client are replayed in a worker, so that nobody who types waits for them; other
+    requests about the document do. What arrives meanwhile is replayed as well.
+    """
+    return p.StartAgainResult(await ls.restart(params.uri, partial(_start_again, ls, params.uri)))
+
+
+async def _start_again(ls: ExciseServer, uri: str) -> bool:
+    replayed: dict[tuple[str, str, str], str] = {}
+    while (task := ls.session.to_replay(uri)) is not None:
+        before, current, texts = task
+        missing = [text for text in texts if (before, current, text) not in replayed]
+        if not missing:
+            by_text = {text: replayed[before, current, text] for text in texts}
+            ls.session.start_again(uri, by_text)
+            ls.gatherer.changed(uri)
+            return True
+        results = await ls.replayed(uri, before, current, missing)
+        for text, result in zip(missing, results, strict=True):
+            replayed[before, current, text] = result
+    return False

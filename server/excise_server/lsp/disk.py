@@ -7,19 +7,15 @@ from urllib.parse import urlsplit
 
 from pygls.uris import to_fs_path
 
+from excise_server.foundation.files import inside, read_bytes, text_of
 from excise_server.foundation.inputs import SourceError
-from excise_server.foundation.paths import inside, read_bytes, text_of
-
-__all__ = ["local_path", "read_inside"]
 
 
 def read_inside(uri: str, folders: Sequence[str]) -> str:
     """Return the text of a file in one of the workspace folders (given as absolute paths).
 
-    Raises
-    ------
-    SourceError
-        If it is not a file of the workspace once links are followed, or not text that can be read.
+    Raises SourceError if it is not a file of the workspace once links are followed, or not text
+    that can be read.
     """
     path = local_path(uri)
     if path is None:

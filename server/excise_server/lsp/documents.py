@@ -6,20 +6,9 @@ import logging
 
 from lsprotocol import types as t
 
-from excise_server.lsp import protocol as p
 from excise_server.lsp.server import ExciseServer
-from excise_server.lsp.sync import Point, TextBuffer
-
-__all__ = [
-    "did_change",
-    "did_change_watched_files",
-    "did_change_workspace_folders",
-    "did_close",
-    "did_open",
-    "did_save",
-    "list_revisions",
-    "remove_revisions",
-]
+from excise_server.lsp.to_proto import Point, TextBuffer
+from excise_server.wire import lsp as p
 
 logger = logging.getLogger(__name__)
 
@@ -50,7 +39,6 @@ def did_change(ls: ExciseServer, params: t.DidChangeTextDocumentParams) -> None:
         else:
             document.buffer.replace(change.text)
     ls.session.change(params.text_document.uri, params.text_document.version)
-    ls.mailboxes.changed(params.text_document.uri)
 
 
 def did_save(ls: ExciseServer, params: t.DidSaveTextDocumentParams) -> None:
@@ -65,7 +53,7 @@ def did_close(ls: ExciseServer, params: t.DidCloseTextDocumentParams) -> None:
     ls.typed.forget(params.text_document.uri)
     ls.session.close(params.text_document.uri)
     ls.gatherer.changed(params.text_document.uri)
-    ls.mailboxes.changed(params.text_document.uri)
+    ls.mailboxes.closed(params.text_document.uri)
 
 
 def did_change_watched_files(ls: ExciseServer, params: t.DidChangeWatchedFilesParams) -> None:
@@ -80,13 +68,14 @@ def did_change_workspace_folders(
     ls.gatherer.everything_changed()
 
 
-def list_revisions(ls: ExciseServer, params: p.ListRevisionsParams) -> p.ListRevisionsResult:
+def list_revisions(ls: ExciseServer, params: p.DocumentParams) -> p.ListRevisionsResult:
     """List ids and labels in the order in which they came."""
     document = ls.session.find(params.uri)
-    revisions = document.revisions.values() if document is not None else ()
-    return p.ListRevisionsResult([p.ListedRevision(r.id, r.label) for r in revisions])
+    known = document.revisions.values() if document is not None else ()
+    listed = [p.ListedRevision(each.revision.id, each.revision.label) for each in known]
+    return p.ListRevisionsResult(listed)
 
 
-def remove_revisions(ls: ExciseServer, params: p.RemoveRevisionsParams) -> p.RemoveRevisionsResult:
+def remove_revisions(ls: ExciseServer, params: p.RemoveRevisionsParams) -> p.Removed:
     """Remove the revisions, and return the ids that were unknown."""
-    return p.RemoveRevisionsResult(*ls.session.remove(params.uri, params.ids))
+    return p.Removed(*ls.session.remove(params.uri, params.ids))

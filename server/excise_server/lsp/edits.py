@@ -3,58 +3,40 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 import os
 from base64 import b64decode
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import attrs
 from lsprotocol import types as t
+from msgspec.structs import asdict
 from pygls.exceptions import JsonRpcInvalidParams
 
-from excise.errors import Cancelled
 from excise.text import normalise, raw_lines
 from excise_server.editor.analysis import Analysis
 from excise_server.editor.apply import LineEdit, line_end, to_check
-from excise_server.foundation.cancellation import StopFlag
 from excise_server.foundation.changes import Side, differing_lines
 from excise_server.foundation.escape import printable
 from excise_server.foundation.inputs import SourceError
-from excise_server.lsp import protocol as p
-from excise_server.lsp.candidates import survey_arguments
+from excise_server.lsp.candidates import RepositoryFolder, place_of, survey
 from excise_server.lsp.disk import read_inside
-from excise_server.lsp.repository import Place, place_of
 from excise_server.lsp.rpc import RequestFailed
 from excise_server.lsp.server import ExciseServer
 from excise_server.lsp.to_proto import Mapper
 from excise_server.review.composing import edited_beside
 from excise_server.review.taking import CONFLICTS_HINT
-from excise_server.workers.surveys import arguments_of
-from excise_server.workers.worker import FailedInWorkerError
-
-__all__ = [
-    "agreed",
-    "check_takes_edits",
-    "refusals",
-    "refused",
-    "take",
-    "take_candidate",
-    "text_edits",
-    "workspace_edit",
-]
-
-logger = logging.getLogger(__name__)
+from excise_server.wire import lsp as p
 
 _ANNOTATION = "excise"
+
+Change = t.TextDocumentEdit | t.CreateFile | t.RenameFile | t.DeleteFile
 
 
 def check_takes_edits(ls: ExciseServer) -> None:
     """Refuse a request whose edit the client would not make."""
-    workspace = ls.client_capabilities.workspace
-    if not (workspace and workspace.apply_edit):
-        raise RequestFailed("the client takes no edits (workspace/applyEdit)")
+    if not ls.can("workspace.apply_edit"):
+        raise RequestFailed("the client does not support workspace/applyEdit")
 
 
 def text_edits(ls: ExciseServer, text: str, edits: Sequence[LineEdit]) -> list[t.TextEdit]:
@@ -72,21 +54,26 @@ def workspace_edit(
     """
     snapshot = analysis.snapshot
     plain = text_edits(ls, snapshot.buffer or "", edits)
-    workspace = ls.client_capabilities.workspace
-    can = workspace.workspace_edit if workspace else None
-    if not (can and can.document_changes):
-        return t.WorkspaceEdit(changes={snapshot.uri_or_path: plain})
-    annotated = bool(can.change_annotation_support)
-    changes: list[t.TextEdit | t.AnnotatedTextEdit | t.SnippetTextEdit] = [
-        t.AnnotatedTextEdit(_ANNOTATION, edit.range, edit.new_text) if annotated else edit
-        for edit in plain
-    ]
-    document = t.OptionalVersionedTextDocumentIdentifier(snapshot.uri_or_path, snapshot.version)
-    notes = {_ANNOTATION: t.ChangeAnnotation(label, needs_confirmation=False)}
-    return t.WorkspaceEdit(
-        document_changes=[t.TextDocumentEdit(document, changes)],
-        change_annotations=notes if annotated else None,
-    )
+    edited = _edited(snapshot.uri_or_path, snapshot.version, plain)
+    can = _can_edit(ls)
+    if can.document_changes and can.change_annotation_support:
+        edited.edits = [t.AnnotatedTextEdit(_ANNOTATION, e.range, e.new_text) for e in plain]
+        notes = {_ANNOTATION: t.ChangeAnnotation(label, needs_confirmation=False)}
+        return t.WorkspaceEdit(document_changes=[edited], change_annotations=notes)
+    return _in_form(can.document_changes, [edited])
+
+
+def _can_edit(ls: ExciseServer) -> t.WorkspaceEditClientCapabilities:
+    return ls.can("workspace.workspace_edit") or t.WorkspaceEditClientCapabilities()
+
+
+def _in_form(of_documents: object, changes: Sequence[Change]) -> t.WorkspaceEdit:
+    """Return the edit in the form that the client supports, with file operations if possible."""
+    if of_documents:
+        return t.WorkspaceEdit(document_changes=changes)
+    edited = [change for change in changes if isinstance(change, t.TextDocumentEdit)]
+    plain = {e.text_document.uri: [x for x in e.edits if isinstance(x, t.TextEdit)] for e in edited}
+    return t.WorkspaceEdit(changes=plain)
 
 
 ANYWAY = "Take it all the same"
@@ -103,29 +90,17 @@ def refused(refusal: Mapping[str, Any]) -> RequestFailed:
 async def refusals(
     ls: ExciseServer, analysis: Analysis, edits: Sequence[Sequence[LineEdit]]
 ) -> list[RequestFailed | None]:
-    """Return why each of some edits of a document is refused, or None where it is not.
-
-    A worker that fails has refused nothing: the document can be edited all the same.
-    """
+    """Return why each of some edits of a document is refused, or None where it is not."""
     document = to_check(analysis, edits)
-    if document is None:
+    answer = None if document is None else await ls.checked(document)
+    if answer is None:
         return [None] * len(edits)
-    cancel = StopFlag()
-    try:
-        arguments = arguments_of(document=document)
-        answer = await asyncio.to_thread(ls.pool.survey, "checked", arguments, cancel)
-    except (Cancelled, FailedInWorkerError, SourceError) as error:
-        logger.error("an edit was not checked", exc_info=error)
-        return [None] * len(edits)
-    finally:
-        cancel.cancel()
     return [refusal and refused(refusal) for refusal in answer["refusals"]]
 
 
 async def agreed(ls: ExciseServer, message: str) -> bool:
     """Ask the user whether to take something all the same; False if the client cannot ask."""
-    window = ls.client_capabilities.window
-    if not (window and window.show_message):
+    if not ls.can("window.show_message"):
         return False
     actions = [t.MessageActionItem(ANYWAY), t.MessageActionItem("Cancel")]
     chosen = await ls.window_show_message_request_async(
@@ -137,30 +112,22 @@ async def agreed(ls: ExciseServer, message: str) -> bool:
 async def take(ls: ExciseServer, params: p.TakeParams) -> dict[str, Any]:
     """Put the chosen parts together, and return the edits of each file in the client's version.
 
-    Raises
-    ------
-    JsonRpcInvalidParams
-        If the URI is not inside of a workspace folder.
-    RequestFailed
-        If the workspace is not trusted, a choice names nothing, two choices overlap, one is in
-        conflict with the target, or the mix cannot work.
+    Raises JsonRpcInvalidParams if the URI is not inside of a workspace folder. Raises RequestFailed
+    if the workspace is not trusted, a choice names nothing, two choices overlap, one is in conflict
+    with the target, or the mix cannot work.
     """
     place = place_of(ls, params.uri)
     await ls.memory.ready()
     plan = {
         "digest": params.digest or "",
         "choices": [
-            {name: value for name, value in attrs.asdict(choice).items() if value is not None}
+            {name: value for name, value in asdict(choice).items() if value is not None}
             for choice in params.choices
         ],
         "anyway": params.anyway is True,
+        "split": params.split is True,
     }
-    arguments = survey_arguments(ls, place, plan=plan)
-    with ls.requests.running(f"candidates of {place.name}") as cancel:
-        try:
-            document = await asyncio.to_thread(ls.pool.survey, "taken", arguments, cancel)
-        except SourceError as error:
-            raise RequestFailed(str(error)) from error
+    document = await survey(ls, "taken", place, plan=plan)
     if (refusal := document.pop("refusal")) is not None:
         raise refused(refusal)
     top = Path(document["repository"])
@@ -180,21 +147,15 @@ async def take(ls: ExciseServer, params: p.TakeParams) -> dict[str, Any]:
 
 def _with_edit(
     ls: ExciseServer,
-    place: Place,
+    place: RepositoryFolder,
     top: Path,
     entry: dict[str, Any],
     shown: tuple[str, int | None] | None,
 ) -> dict[str, Any]:
     """Return a file with its URIs, and the edits of the client's text and version, if any."""
     old_uri, uri = (top / entry["old_path"]).as_uri(), (top / entry["path"]).as_uri()
-    result = {
-        **entry,
-        "uri": uri,
-        "old_uri": old_uri,
-        "version": None,
-        "edits": None,
-        "problem": "",
-    }
+    own = {"uri": uri, "old_uri": old_uri, "version": None, "edits": None, "problem": ""}
+    result: dict[str, Any] = entry | own
     is_fresh = entry["old"] is None or (entry["new"] is not None and old_uri != uri)
     if is_fresh and os.path.lexists(top / entry["path"]):
         result["problem"] = "a file of this name already exists"
@@ -213,10 +174,8 @@ def _with_edit(
 def _edits(entry: Mapping[str, Any], text: str) -> list[LineEdit] | None:
     """Return the edits of the client's text, or None if the file is replaced or deleted.
 
-    Raises
-    ------
-    SourceError
-        If it has other edits on the same lines, or any edits if the file is to be deleted.
+    Raises SourceError if it has other edits on the same lines, or any edits if the file is to be
+    deleted.
     """
     now, old = normalise(text), Side(entry["old_mode"], b64decode(entry["old"]))
     if entry["new"] is None or not entry["is_text"]:
@@ -233,7 +192,6 @@ def _edits(entry: Mapping[str, Any], text: str) -> list[LineEdit] | None:
     ]
 
 
-Change = t.TextDocumentEdit | t.CreateFile | t.RenameFile | t.DeleteFile
 _OPERATIONS = {
     "created": t.ResourceOperationKind.Create,
     "renamed": t.ResourceOperationKind.Rename,
@@ -249,10 +207,7 @@ _EMPTY = t.Range(t.Position(0, 0), t.Position(0, 1))
 async def take_candidate(ls: ExciseServer, argument: Mapping[str, Any]) -> None:
     """Have the client make all changes of a candidate, and show the result.
 
-    Raises
-    ------
-    RequestFailed
-        If any part cannot be taken. Nothing is changed then.
+    Raises RequestFailed if any part cannot be taken. Nothing is changed then.
     """
     uri, identity = argument.get("uri"), argument.get("id")
     if not isinstance(uri, str) or not isinstance(identity, str):
@@ -264,7 +219,9 @@ async def take_candidate(ls: ExciseServer, argument: Mapping[str, Any]) -> None:
     _check(ls, contents)
     files = f"{len(contents)} file{'s' if len(contents) > 1 else ''}"
     label = f"Take {printable(identity)} ({files})"
-    edit = _workspace_edit(ls, [change for entry in contents for change in _changes(entry)])
+    can = _can_edit(ls)
+    changes = [change for entry in contents for change in _changes(entry)]
+    edit = _in_form(can.document_changes or can.resource_operations, changes)
     answer = await ls.workspace_apply_edit_async(t.ApplyWorkspaceEditParams(edit, label))
     if not answer.applied:
         raise RequestFailed(
@@ -294,9 +251,7 @@ async def _taken(ls: ExciseServer, uri: str, identity: str) -> dict[str, Any]:
 def _check(ls: ExciseServer, contents: list[dict[str, Any]]) -> None:
     """Refuse changes that the client does not support, before it makes any of them."""
     check_takes_edits(ls)
-    workspace = ls.client_capabilities.workspace
-    can = workspace.workspace_edit if workspace else None
-    operations = (can and can.resource_operations) or []
+    operations = _can_edit(ls).resource_operations or []
     for entry in contents:
         needed = _OPERATIONS.get(entry["status"])
         if entry["problem"]:
@@ -308,17 +263,6 @@ def _check(ls: ExciseServer, contents: list[dict[str, Any]]) -> None:
                 f"{entry['path']} is {entry['status']}, which the client cannot do: "
                 "use excise take --write"
             )
-
-
-def _workspace_edit(ls: ExciseServer, changes: list[Change]) -> t.WorkspaceEdit:
-    """Return the edit in the form that the client supports, with file operations if possible."""
-    workspace = ls.client_capabilities.workspace
-    can = workspace.workspace_edit if workspace else None
-    if can and (can.document_changes or can.resource_operations):
-        return t.WorkspaceEdit(document_changes=changes)
-    edited = [change for change in changes if isinstance(change, t.TextDocumentEdit)]
-    plain = {e.text_document.uri: [x for x in e.edits if isinstance(x, t.TextEdit)] for e in edited}
-    return t.WorkspaceEdit(changes=plain)
 
 
 def _changes(entry: Mapping[str, Any]) -> Iterator[Change]:

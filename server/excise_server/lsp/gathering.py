@@ -13,27 +13,24 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from lsprotocol import types as t
-from pygls.lsp.server import LanguageServer
 
 from excise import CancelFlag
-from excise_server.editor.decisions import Remembered
-from excise_server.editor.document import document_key
+from excise_server.editor.document import Remembered, document_key
 from excise_server.editor.places import LineMap
 from excise_server.editor.session import Session
+from excise_server.foundation.files import inside
 from excise_server.foundation.inputs import Rejected
-from excise_server.foundation.paths import inside
+from excise_server.lsp.client import Watcher
 from excise_server.lsp.disk import local_path
 from excise_server.lsp.remembering import Memory
+from excise_server.lsp.rpc import Connection
 from excise_server.lsp.scheduler import Scheduler
-from excise_server.lsp.source_settings import SourceChoices
-from excise_server.lsp.watching import Watcher
-from excise_server.memory.workspace import Workspace
+from excise_server.lsp.settings import SourceChoices
 from excise_server.sources.finding import Context, Found
 
 if TYPE_CHECKING:
     from excise_server.review.candidate import Candidate
 
-__all__ = ["Gathered", "Gatherer", "OwnFile"]
 
 logger = logging.getLogger(__name__)
 
@@ -46,15 +43,19 @@ _DELAY = 0.05
 
 @dataclass(frozen=True, slots=True)
 class Gathered:
-    """The sources' answer, the revisions that the session refused, and whose bases the user set.
+    """The sources' answer, and what became of it.
 
-    ``lines`` map the lines of replayed revisions to their own files, by id.
+    ``lines`` map the lines of replayed revisions to their own files, by id. ``remembered`` is the
+    review that memory has, which goes on if its candidates exist. ``rejected`` are revisions that
+    the session refused, and ``set_by`` those whose bases the user had set.
     """
 
-    found: Found
+    found: Found = field(default_factory=Found)
+    lines: Mapping[str, LineMap] = field(default_factory=dict)
+    remembered: Remembered | None = None
+    goes_on: bool = False
     rejected: tuple[Rejected, ...] = ()
     set_by: frozenset[str] = frozenset()
-    lines: Mapping[str, LineMap] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,39 +66,20 @@ class OwnFile:
     lines: LineMap
 
 
-@dataclass(frozen=True, slots=True)
-class _Asked:
-    """The question to the sources. Without ``is_recalled``, memory is asked first."""
-
-    context: Context
-    is_recalled: bool
-
-
-@dataclass(frozen=True, slots=True)
-class _Answer:
-    """The sources' answer, and the remembered review, which goes on if its candidates exist."""
-
-    found: Found
-    remembered: Remembered | None = None
-    goes_on: bool = False
-    lines: Mapping[str, LineMap] = field(default_factory=dict)
+_Asked = tuple[Context, bool]
+"""The question to the sources, and whether memory has been asked before."""
 
 
 class Gatherer:
     """Keeps the revisions of open documents up to date with their sources.
 
-    Parameters
-    ----------
-    server : LanguageServer
-        The server whose client watches files.
-    session : Session
-        The session that receives the revisions, in the same way as those that a client adds.
-    folders : callable
-        The absolute paths of the workspace folders.
+    - ``session``: the session that receives the revisions, in the same way as those that a client
+      adds.
+    - ``folders``: the absolute paths of the workspace folders.
     """
 
     def __init__(
-        self, server: LanguageServer, session: Session, folders: Callable[[], list[str]]
+        self, server: Connection, session: Session, folders: Callable[[], list[str]]
     ) -> None:
         """Prepare without a thread, which starts when a document of a workspace folder opens."""
         self._session, self._folders = session, folders
@@ -113,7 +95,7 @@ class Gatherer:
         self._choices = SourceChoices()
         self._watcher = Watcher(server)
         self._gathered: dict[str, Gathered] = {}
-        self.scheduler: Scheduler[_Asked, _Answer] = Scheduler(
+        self.scheduler: Scheduler[_Asked, Gathered] = Scheduler(
             mint=self._mint,
             work=self._ask,
             deliver=self._deliver,
@@ -155,7 +137,7 @@ class Gatherer:
 
     def files(self, key: str) -> dict[str, OwnFile]:
         """Return the files that contain revisions of a document, by id."""
-        gathered = self._gathered.get(key, Gathered(Found()))
+        gathered = self._of(key)
         return {
             version.id: OwnFile(version.file, gathered.lines.get(version.id, _SAME))
             for version in gathered.found.versions
@@ -164,8 +146,8 @@ class Gatherer:
 
     def notes(self, key: str) -> dict[str, list[str]]:
         """Return the sources' notes on the revisions of a document, by id."""
-        gathered = self._gathered.get(key, Gathered(Found()))
-        return {version.id: list(version.candidate.notes) for version in gathered.found.versions}
+        versions = self._of(key).found.versions
+        return {version.id: list(version.candidate.notes) for version in versions}
 
     def stop(self) -> None:
         """End the running git processes. A session without git has not loaded the module."""
@@ -178,7 +160,10 @@ class Gatherer:
         key = document_key(uri)
         await self.memory.ready()
         await self.scheduler.settled(key)
-        return self._gathered.get(key) or Gathered(Found())
+        return self._of(key)
+
+    def _of(self, key: str) -> Gathered:
+        return self._gathered.get(key, Gathered())
 
     def _mint(self, key: str) -> _Asked | None:
         """Return the question, or None, which drops earlier answers, if none is allowed."""
@@ -198,7 +183,7 @@ class Gatherer:
                     bases=tuple(self._session.choices.bases.items()),
                     begun=self._begun(key) if document.pinned is not None else (),
                 )
-                return _Asked(context, is_recalled=document.is_recalled)
+                return context, document.is_recalled
         self._watcher.watch(key, ())
         if self._gathered.pop(key, None) is not None:
             self._session.take_found(key, Found())
@@ -206,54 +191,49 @@ class Gatherer:
 
     def _begun(self, key: str) -> tuple[Candidate, ...]:
         """Return the candidates, except those whose base the user had set."""
-        gathered = self._gathered.get(key, Gathered(Found()))
+        gathered = self._of(key)
         return tuple(
             version.candidate
             for version in gathered.found.versions
             if version.id not in gathered.set_by
         )
 
-    def _deliver(self, key: str, question: _Asked, outcome: _Answer | Exception) -> None:
+    def _deliver(self, key: str, question: _Asked, outcome: Gathered | Exception) -> None:
         """Pass an answer to the session. The scheduler has already dropped stale ones."""
         if isinstance(outcome, Exception):
             logger.error("asking the sources failed", exc_info=outcome)
-            previous = self._gathered.get(key, Gathered(Found()))
             failed = Rejected("sources", "failed; the server's log has more")
-            self._gathered[key] = replace(previous, rejected=(failed,))
+            self._gathered[key] = replace(self._of(key), rejected=(failed,))
             return
         self._session.remember(key, outcome.remembered, goes_on=outcome.goes_on)
         rejected = self._session.take_found(key, outcome.found)
         target = outcome.found.target
         if target is not None and self._session.has_moved(key, target):
             self.scheduler.changed(key)
-        set_by = frozenset(name for name, _ in question.context.bases)
-        self._gathered[key] = Gathered(outcome.found, tuple(rejected), set_by, outcome.lines)
+        set_by = frozenset(name for name, _ in question[0].bases)
+        self._gathered[key] = replace(outcome, rejected=tuple(rejected), set_by=set_by)
         self._watcher.watch(key, outcome.found.watch)
 
-    def _ask(self, question: _Asked, _cancel: CancelFlag) -> _Answer:
+    def _ask(self, question: _Asked, _cancel: CancelFlag) -> Gathered:
         """Ask memory and the sources, and find the revisions' lines in their files, in a thread."""
-        answer = self._answer(question)
-        found = answer.found
-        lines = {
-            version.id: LineMap.of_texts(version.text, version.own_text)
-            for version in found.versions
-            if version.file and version.own_text is not None
-        }
-        versions = tuple(replace(version, own_text=None) for version in found.versions)
-        return replace(answer, found=replace(found, versions=versions), lines=lines)
-
-    def _answer(self, question: _Asked) -> _Answer:
-        context = question.context
+        context, is_recalled = question
         if not inside(context.document, context.folders):
-            return _Answer(Found(refused=(Rejected("document", "outside the workspace folders"),)))
+            refused = Rejected("document", "outside the workspace folders")
+            return Gathered(Found(refused=(refused,)))
         from excise_server.sources.collect import collect
 
-        if question.is_recalled:
-            return _Answer(collect(context))
-        workspace = Workspace(context.folders, context.trusted)
-        remembered = self.memory.recall(context.document, workspace)
+        answer, remembered, goes_on = None, None, False
+        if not is_recalled:
+            remembered = self.memory.recall(context)
         if remembered is not None:
             answer = collect(replace(context, pinned=remembered.origin))
-            if any(remembered.knows(revision.id, "") for revision in answer.revisions):
-                return _Answer(answer, remembered, goes_on=True)
-        return _Answer(collect(context), remembered)
+            goes_on = any(remembered.knows(revision.id, "") for revision in answer.revisions)
+        if answer is None or not goes_on:
+            answer = collect(context)
+        lines = {
+            version.id: LineMap.of_texts(version.text, version.own_text)
+            for version in answer.versions
+            if version.file and version.own_text is not None
+        }
+        versions = tuple(replace(version, own_text=None) for version in answer.versions)
+        return Gathered(replace(answer, versions=versions), lines, remembered, goes_on)

@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from typing import TYPE_CHECKING
 
-from lsprotocol import types as t
-
-from excise import CancelFlag
-from excise_server.editor.document import Document, document_key
-from excise_server.editor.findings import Block
+from excise_server.editor.document import document_key
 from excise_server.editor.session import Session
-from excise_server.lsp.scheduler import Scheduler
-from excise_server.lsp.to_proto import Mapper
 
 if TYPE_CHECKING:  # most sessions never open one, and the mail reader takes long to load
     from excise_server.editor.mailbox import Mailbox
 
-__all__ = ["Mailboxes", "explained", "is_mailbox", "titles"]
 
 logger = logging.getLogger(__name__)
 
@@ -35,76 +29,43 @@ def is_mailbox(uri: str, language: str | None) -> bool:
 
 
 class Mailboxes:
-    """The open mailboxes by key, compared.
-
-    Parameters
-    ----------
-    session : Session
-        The session whose buffers are read.
-    """
+    """The open mailboxes, each compared when something asks for it: one text at a time."""
 
     def __init__(self, session: Session) -> None:
-        """Start with no mailbox and no thread, which the first one starts."""
         self._session = session
-        self._open: set[str] = set()
-        self._known: dict[str, Mailbox] = {}
-        self.scheduler: Scheduler[str, Mailbox] = Scheduler(
-            mint=self._mint, work=_compare, deliver=self._deliver, name="excise-mailboxes"
-        )
+        self._compared: dict[str, tuple[str, asyncio.Future[Mailbox | None]] | None] = {}
 
     def opened(self, uri: str, language: str | None) -> None:
-        """Read a document, if it is one of these."""
+        """Note a document, if it is one of these."""
         if is_mailbox(uri, language):
-            self._open.add(document_key(uri))
-            self.changed(uri)
+            self._compared[document_key(uri)] = None
 
-    def changed(self, uri: str) -> None:
-        """Read a document again, or forget it if it is closed."""
-        if (key := document_key(uri)) in self._open:
-            self.scheduler.changed(key)
+    def closed(self, uri: str) -> None:
+        """Forget a document."""
+        self._compared.pop(document_key(uri), None)
 
     async def newest(self, uri: str) -> Mailbox | None:
         """Return the mailbox of a document's current text, or None if it is not a mailbox."""
         key = document_key(uri)
-        if key not in self._open:
-            return None
-        await self.scheduler.settled(key)
-        return self._known.get(key)
-
-    def _mint(self, key: str) -> str | None:
-        document: Document | None = self._session.by_key(key)
-        if document is None or document.buffer is None:
-            self._open.discard(key)
-            self._known.pop(key, None)
-            return None
-        return document.buffer.text()
-
-    def _deliver(self, key: str, _text: str, outcome: Mailbox | Exception) -> None:
-        if isinstance(outcome, Exception):
-            logger.error("comparing patches failed", exc_info=outcome)
-            self._known.pop(key, None)
-        else:
-            self._known[key] = outcome
+        while (document := self._session.by_key(key)) is not None and key in self._compared:
+            if document.buffer is None:
+                break
+            text, known = document.buffer.text(), self._compared[key]
+            if known is not None and not known[1].done():
+                await asyncio.wait([known[1]])  # the text may be another one by then
+            elif known is not None and known[0] == text:
+                return known[1].result()
+            else:
+                loop = asyncio.get_running_loop()
+                self._compared[key] = text, loop.run_in_executor(None, _compare, text)
+        return None
 
 
-def titles(mailbox: Mailbox, mapper: Mapper) -> list[tuple[t.Range, str]]:
-    """Return the range and title of a lens for each message, on its first line."""
-    from excise_server.editor.mailbox import title
-
-    texts = ((message, title(mailbox, message)) for message in mailbox.messages)
-    return [(mapper.visible(m.line - 1, m.line), text) for m, text in texts if text]
-
-
-def explained(mailbox: Mailbox, line: int) -> list[Block]:
-    """Return the explanation of the message that a line belongs to."""
-    from excise_server.editor.mailbox import explain
-
-    message = mailbox.at(line)
-    return explain(mailbox, message) if message is not None else []
-
-
-def _compare(text: str, cancel: CancelFlag) -> Mailbox:
+def _compare(text: str) -> Mailbox | None:
     from excise_server.editor.mailbox import read_mailbox
 
-    cancel.check()
-    return read_mailbox(text)
+    try:
+        return read_mailbox(text)
+    except Exception:
+        logger.exception("comparing patches failed")
+        return None

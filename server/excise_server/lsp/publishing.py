@@ -1,28 +1,29 @@
-"""Publishing results to a client: diagnostics, sent or asked for, and news of a report."""
+"""Publishing results to a client: diagnostics, sent or asked for, and news of a report.
+
+Lines that are being typed have no mark of a hunk and no lens until the keyboard rests.
+"""
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable, Coroutine, Iterable
 from dataclasses import dataclass, replace
-from functools import partial
+from typing import Any
 
 from lsprotocol import types as t
-from pygls.exceptions import JsonRpcException
 from pygls.uris import from_fs_path
 
 from excise import Cancelled, Hunk
-from excise_server.editor.analysis import Analysis
+from excise_server.editor.analysis import Analysis, Snapshot
+from excise_server.editor.apply import ToCheck
 from excise_server.editor.document import document_key
-from excise_server.editor.findings import Findings, listed, names_of, share_of
-from excise_server.editor.snapshot import Snapshot
-from excise_server.lsp import protocol
-from excise_server.lsp.connection import Connection
+from excise_server.editor.findings import Findings, MixProblem, listed, names_of, share_of
 from excise_server.lsp.gathering import OwnFile
+from excise_server.lsp.rpc import Connection
 from excise_server.lsp.to_proto import Mapper, parse_uri, virtual_uri
-
-__all__ = ["SOURCE", "Outcome", "Publisher"]
+from excise_server.wire import lsp as p
 
 logger = logging.getLogger(__name__)
 
@@ -38,36 +39,36 @@ Links = Callable[[int], list[t.DiagnosticRelatedInformation]]
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """An analysis and what to show of it."""
+    """An analysis, what to show of it, and the mix that was decided on, which is to be checked."""
 
     analysis: Analysis
     findings: Findings | None
+    mix: ToCheck | None
 
 
 @dataclass(frozen=True, slots=True)
 class _Result:
-    """The newest result for a document; ``number`` distinguishes it from all others."""
+    """The newest result for a document; ``number`` distinguishes it from all others.
+
+    ``problems`` are those of the mix. Until it has been checked, they are those of the last one.
+    """
 
     snapshot: Snapshot
     outcome: Outcome | Exception
     number: int
+    problems: tuple[MixProblem, ...] = ()
 
 
 class Publisher:
     """Keeps the newest result of each document, and notifies the client.
 
-    Parameters
-    ----------
-    server : Connection
-        The connection to the client.
-    files : callable
-        Returns the files that contain revisions of a document, by id.
+    - ``files``: returns the files that contain revisions of a document, by id.
     """
 
     def __init__(self, server: Connection, files: Callable[[str], dict[str, OwnFile]]) -> None:
-        """Start without results."""
         self._server, self._files = server, files
         self.refresher = Refresher(server)
+        self.typed = TypedLines(self.again)
         self._results: dict[str, _Result] = {}
         self._count = 0
         self._published: dict[str, str] = {}
@@ -86,7 +87,10 @@ class Publisher:
     def deliver(self, key: str, snapshot: Snapshot, outcome: Outcome | Exception) -> None:
         """Keep a result and publish it. The scheduler has already dropped stale ones."""
         self._count += 1
-        self._results[key] = _Result(snapshot, outcome, self._count)
+        before = self._results.get(key)
+        is_mix = isinstance(outcome, Outcome) and outcome.mix is not None
+        problems = before.problems if before is not None and is_mix else ()
+        self._results[key] = _Result(snapshot, outcome, self._count, problems)
         if isinstance(outcome, Cancelled):
             logger.info("scoring was stopped: %s", snapshot.uri_or_path)
         elif isinstance(outcome, Exception):
@@ -97,6 +101,20 @@ class Publisher:
         self._report(key, snapshot, bool(snapshot.revisions))
         if changed:
             self.refresher.scores_changed(key)
+
+    def note_problems(self, key: str, outcome: Outcome, problems: tuple[MixProblem, ...]) -> None:
+        """Keep what a mix breaks, and publish it, unless there is a newer result."""
+        result = self._results.get(key)
+        if result is not None and result.outcome is outcome and result.problems != problems:
+            self._results[key] = replace(result, problems=problems)
+            self.again(key)
+
+    def problems(self, key: str, analysis: Analysis) -> tuple[MixProblem, ...]:
+        """Return what the mix of an analysis breaks, or nothing if there is a newer result."""
+        result = self._results.get(key)
+        if result is None or not isinstance(result.outcome, Outcome):
+            return ()
+        return result.problems if result.outcome.analysis is analysis else ()
 
     def withdraw(self, key: str) -> str | None:
         """Forget a document that no longer has anything to score, and withdraw its diagnostics.
@@ -128,15 +146,26 @@ class Publisher:
         if findings is None or not settings.diagnostics:
             return [], str(result.number)
         snapshot = result.snapshot
+        mapper = Mapper(snapshot.shown, self._server.encoding)
         marks = _diagnostics(
             snapshot.uri_or_path,
             findings,
-            Mapper(snapshot.shown, self._server.encoding),
+            mapper,
             settings.severity,
             self._links(key, result.outcome.analysis),
         )
-        typed = self._server.typed
-        shown = [d for d in marks if d.code != "hunk" or not typed.holds(key, d.range)]
+        marks += [
+            t.Diagnostic(
+                mapper.visible(problem.line, problem.line + 1),
+                problem.message,
+                t.DiagnosticSeverity.Warning,
+                code="mix",
+                source=SOURCE,
+                data={"hunk": problem.hunk},
+            )
+            for problem in result.problems
+        ]
+        shown = [d for d in marks if d.code == "ranking" or not self.typed.holds(key, d.range)]
         return shown, str(result.number)
 
     def again(self, key: str) -> None:
@@ -190,20 +219,17 @@ class Publisher:
             self._reported[key] = uri
         else:
             del self._reported[key]
-        self._server.protocol.notify(
-            protocol.DID_CHANGE_REPORT, protocol.DidChangeReportParams(uri, version)
-        )
+        self._server.protocol.notify(p.DID_CHANGE_REPORT, p.DidChangeReportParams(uri, version))
 
     def _links(self, key: str, analysis: Analysis) -> Links | None:
         """Return what links a hunk to its variants, for a client that shows that."""
-        capabilities = self._server.client_capabilities
-        document, workspace = capabilities.text_document, capabilities.workspace
-        shown = [document and document.publish_diagnostics, document and document.diagnostic]
-        if not any(can and can.related_information for can in shown):
+        client = self._server
+        if not (
+            client.can("text_document.publish_diagnostics.related_information")
+            or client.can("text_document.diagnostic.related_information")
+        ):
             return None
-        opens = self._server.settings.virtual_documents or bool(
-            workspace and workspace.text_document_content
-        )
+        opens = client.settings.virtual_documents or client.can("workspace.text_document_content")
         snapshot, files = analysis.snapshot, self._files(key)
         names, count = names_of(snapshot.revisions), len(snapshot.texts)
 
@@ -294,7 +320,6 @@ class Refresher:
     """Asks the client to renew lenses, pulled diagnostics and the texts of revisions."""
 
     def __init__(self, server: Connection) -> None:
-        """Take the connection to the client."""
         self._server = server
         self._opened: OrderedDict[str, None] = OrderedDict()
 
@@ -305,10 +330,8 @@ class Refresher:
         Revisions arrive without an edit. A client that cannot be told would not see them, so it is
         sent diagnostics like a client that never pulls.
         """
-        capabilities = self._server.client_capabilities
-        document, workspace = capabilities.text_document, capabilities.workspace
-        refresh = workspace.diagnostics if workspace else None
-        return bool(document and document.diagnostic and refresh and refresh.refresh_support)
+        can_pull = self._server.can("text_document.diagnostic")
+        return bool(can_pull and self._server.can("workspace.diagnostics.refresh_support"))
 
     def opened(self, uri: str) -> None:
         """Note that the client has asked for the text behind a virtual URI."""
@@ -320,33 +343,95 @@ class Refresher:
     def settings_changed(self) -> None:
         """Tell a client that asks for diagnostics that the same scores are shown otherwise."""
         if self.pulls:
-            self._ask(lambda: self._server.workspace_diagnostic_refresh_async(None))
+            self._ask(self._server.workspace_diagnostic_refresh_async(None))
 
     def marks_changed(self) -> None:
         """Tell the client that marks and lenses have changed or moved."""
-        server, workspace = self._server, self._server.client_capabilities.workspace
-        if self.pulls:
-            self._ask(lambda: server.workspace_diagnostic_refresh_async(None))
-        lenses = workspace.code_lens if workspace else None
-        if lenses and lenses.refresh_support:
-            self._ask(lambda: server.workspace_code_lens_refresh_async(None))
+        self.settings_changed()
+        if self._server.can("workspace.code_lens.refresh_support"):
+            self._ask(self._server.workspace_code_lens_refresh_async(None))
 
     def scores_changed(self, key: str) -> None:
         """Tell the client that the scores of a document have changed."""
         self.marks_changed()
-        server, workspace = self._server, self._server.client_capabilities.workspace
-        contents = workspace.text_document_content if workspace else None
-        for uri in list(self._opened) if contents else ():
+        for uri in (
+            list(self._opened) if self._server.can("workspace.text_document_content") else ()
+        ):
             parsed = parse_uri(uri)
             if parsed is not None and document_key(parsed[0]) == key:
                 params = t.TextDocumentContentRefreshParams(uri=uri)
-                self._ask(partial(server.workspace_text_document_content_refresh_async, params))
+                self._ask(self._server.workspace_text_document_content_refresh_async(params))
 
-    def _ask(self, request: Callable[[], Awaitable[None]]) -> None:
-        async def asking() -> None:
-            try:
-                await request()
-            except JsonRpcException as error:
-                logger.info("the client does not refresh: %s", error)
+    def _ask(self, request: Coroutine[Any, Any, None]) -> None:
+        self._server.ask(request, "the client does not refresh", logging.INFO)
 
-        self._server.spawn(asking())
+
+REST = 2.0
+"""Seconds after the last key until a line counts as finished."""
+
+
+class TypedLines:
+    """The lines of each document that are being typed.
+
+    - ``rested``: receives the key of a document whose marks were held back, when they can be shown.
+    """
+
+    def __init__(self, rested: Callable[[str], None]) -> None:
+        self._rested = rested
+        self._lines: dict[str, frozenset[int]] = {}
+        self._timers: dict[str, asyncio.TimerHandle] = {}
+        self._held: set[str] = set()
+
+    def note(self, uri: str, changes: Iterable[t.TextDocumentContentChangeEvent]) -> None:
+        """Note the lines that an edit changed. An edit larger than a key's is not typing."""
+        key, lines = document_key(uri), set[int]()
+        for change in changes:
+            if (line := _typed(change)) is None:
+                # The marks held back are published with the analysis that this edit causes.
+                self.forget(uri)
+                return
+            lines.add(line)
+        if not lines:
+            return
+        self._stop(key)
+        self._lines[key] = frozenset(lines)
+        loop = asyncio.get_running_loop()
+        self._timers[key] = loop.call_later(REST, self.rest, uri)
+
+    def rest(self, uri: str) -> None:
+        """Note that typing in a document has ended: it was saved, or time has passed."""
+        key = document_key(uri)
+        self._stop(key)
+        self._lines.pop(key, None)
+        if key in self._held:
+            self._held.discard(key)
+            self._rested(key)
+
+    def forget(self, uri: str) -> None:
+        """Forget a document that is closed."""
+        key = document_key(uri)
+        self._stop(key)
+        self._lines.pop(key, None)
+        self._held.discard(key)
+
+    def holds(self, key: str, shown: t.Range) -> bool:
+        """Whether a mark has to wait because its line is being typed."""
+        if not any(shown.start.line <= line <= shown.end.line for line in self._lines.get(key, ())):
+            return False
+        self._held.add(key)
+        return True
+
+    def _stop(self, key: str) -> None:
+        if (timer := self._timers.pop(key, None)) is not None:
+            timer.cancel()
+
+
+def _typed(change: t.TextDocumentContentChangeEvent) -> int | None:
+    """Return the line that a key left the cursor on, or None for any other edit."""
+    if not isinstance(change, t.TextDocumentContentChangePartial):
+        return None
+    start, end, breaks = change.range.start.line, change.range.end.line, change.text.count("\n")
+    is_enter = breaks == 1 and not change.text.strip()
+    if end - start > 1 or (breaks and not is_enter):
+        return None
+    return start + breaks

@@ -13,15 +13,14 @@ from concurrent.futures import CancelledError, ThreadPoolExecutor
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from excise_server.editor.decisions import Choice, Remembered
+from excise_server.editor.document import CandidateDecision, Remembered
 from excise_server.editor.session import Session
 from excise_server.lsp.disk import local_path
-from excise_server.memory.workspace import Workspace
+from excise_server.sources.finding import Context
 
 if TYPE_CHECKING:
     from excise_server.memory.reviews import Reviews
 
-__all__ = ["NOT_KEPT", "Memory"]
 
 NOT_KEPT = (
     "Excise: another process locks the file of decisions about candidates. They count in this "
@@ -34,16 +33,10 @@ logger = logging.getLogger(__name__)
 class Memory:
     """Keeps the decisions, and restores them in a new session.
 
-    Parameters
-    ----------
-    session : Session
-        The session to remember.
-    folders, trusted : callable
-        Return the absolute paths of the workspace folders, and whether git may be started there.
-    ask_again : callable
-        Asks the sources again, when candidates have other bases.
-    warn : callable
-        Shows the user a sentence.
+    - ``folders``, ``trusted``: return the absolute paths of the workspace folders, and whether git
+      may be started there.
+    - ``ask_again``: asks the sources again, when candidates have other bases.
+    - ``warn``: shows the user a sentence.
     """
 
     def __init__(
@@ -54,13 +47,12 @@ class Memory:
         ask_again: Callable[[], None],
         warn: Callable[[str], None],
     ) -> None:
-        """Read nothing yet."""
         self._session, self._folders, self._trusted = session, folders, trusted
         self._ask_again, self._warn = ask_again, warn
         self._pool = ThreadPoolExecutor(1, "excise-memory")
         self._reviews: Reviews | None = None
         self._written: dict[str, Remembered] = {}
-        self._choices: dict[str, Choice] = {}
+        self._choices: dict[str, CandidateDecision] = {}
         self._loading: asyncio.Future[None] | None = None
         self._last: asyncio.Future[None] | None = None
         self._is_late = self._said_late = False
@@ -85,17 +77,17 @@ class Memory:
             self._warn(NOT_KEPT)
         self._said_late = self._is_late
 
-    def recall(self, path: str, workspace: Workspace) -> Remembered | None:
+    def recall(self, context: Context) -> Remembered | None:
         """Return the remembered review of a document, for a thread that may wait.
 
         Earlier changes are written first.
         """
         try:
-            return self._pool.submit(lambda: self._files().recall(path, workspace)).result()
+            return self._pool.submit(lambda: self._files().recall(context)).result()
         except (RuntimeError, CancelledError):
             return None  # the server ends
         except Exception:
-            logger.exception("what is remembered of reviews cannot be used")
+            logger.exception("the saved decisions of reviews cannot be used")
             return None
 
     def changed(self, key: str) -> None:
@@ -107,13 +99,13 @@ class Memory:
         now, before = document.review, self._written.get(key)
         if now == before or (path := local_path(document.uri)) is None:
             return
-        workspace = self._workspace()
+        context = Context(path, tuple(self._folders()), self._trusted())
         if now is not None:
             self._written[key] = now
-            self._do(lambda: self._files().keep(path, workspace, now))
+            self._do(lambda: self._files().keep(context, now))
         else:
             del self._written[key]
-            self._do(lambda: self._files().drop(path, workspace))
+            self._do(lambda: self._files().drop(context))
 
     def close(self, timeout: float) -> None:
         """Write the pending changes, for at most so many seconds."""
@@ -126,12 +118,12 @@ class Memory:
             self._reviews.catch_up()
 
     async def _load(self) -> None:
-        workspace = self._workspace()
+        folders = self._folders()
         loop = asyncio.get_running_loop()
-        choices: dict[str, Choice] = {}
+        choices: dict[str, CandidateDecision] = {}
 
         def read() -> None:
-            choices.update(self._files().choices(workspace))
+            choices.update(self._files().choices(folders))
 
         await loop.run_in_executor(self._pool, _safely(read))
         self._choices = choices | self._choices
@@ -140,15 +132,15 @@ class Memory:
             self._ask_again()
 
     def _note_choices(self) -> None:
-        now, none = self._session.choices.of_each(), Choice()
+        now, none = self._session.choices.of_each(), CandidateDecision()
         changed = {
             name: choice
             for name in now.keys() | self._choices.keys()
             if (choice := now.get(name, none)) != self._choices.get(name, none)
         }
         if changed:
-            self._choices, workspace = now, self._workspace()
-            self._do(lambda: self._files().choose(workspace, changed))
+            self._choices, folders = now, self._folders()
+            self._do(lambda: self._files().choose(folders, changed))
 
     def _do(self, work: Callable[[], None]) -> None:
         loop = asyncio.get_running_loop()
@@ -162,13 +154,10 @@ class Memory:
     def _files(self) -> Reviews:
         if self._reviews is None:
             from excise_server.memory.reviews import Reviews
-            from excise_server.workers.quarantine import cache_folder
+            from excise_server.processes.parsers import cache_folder
 
             self._reviews = Reviews(cache_folder())
         return self._reviews
-
-    def _workspace(self) -> Workspace:
-        return Workspace(tuple(self._folders()), self._trusted())
 
 
 def _safely(work: Callable[[], None]) -> Callable[[], None]:
@@ -178,6 +167,6 @@ def _safely(work: Callable[[], None]) -> Callable[[], None]:
         try:
             work()
         except Exception:
-            logger.exception("what is remembered of reviews cannot be used")
+            logger.exception("the saved decisions of reviews cannot be used")
 
     return run

@@ -1,22 +1,32 @@
-"""JSON-RPC by the specification: every request is answered, and nothing private leaves.
+"""One client: frames of the base protocol, JSON-RPC by the specification, and the connection.
 
-pygls 2.1.1 leaves requests with bad parameters and requests after `shutdown` unanswered, sends
-tracebacks to the client, shows a popup for each failed notification, and takes any nested object
-with a key "jsonrpc" for a message. This class overrides how messages are read and how results are
-written. Handlers, types and capabilities remain those of pygls.
+Every request is answered, and nothing private leaves. pygls 2.1.1 leaves requests with bad
+parameters and requests after `shutdown` unanswered, sends tracebacks to the client, shows a popup
+for each failed notification, and takes any nested object with a key "jsonrpc" for a message.
+`Protocol` overrides how messages are read and how results are written. Handlers, types and
+capabilities remain those of pygls.
+
+Frames come over blocking streams, with a thread each to read and to write. The loop never waits for
+a stream: a client that does not read cannot stop it, and a blocked read cannot delay the exit.
+Reads are plain `os.read` or `recv`, so that the interpreter can end while one of them waits.
 """
 
 from __future__ import annotations
 
+import asyncio
 import contextvars
 import enum
 import json
 import logging
-from collections.abc import Callable, Generator
+import re
+import threading
+from collections.abc import Callable, Coroutine, Generator, Iterator
 from concurrent.futures import Future
 from functools import partial
+from queue import SimpleQueue
 from typing import Any, cast
 
+import msgspec
 from cattrs import Converter, transform_error
 from lsprotocol import types as t
 from pygls.exceptions import (
@@ -32,12 +42,154 @@ from pygls.exceptions import (
 from pygls.lsp.server import LanguageServer
 from pygls.protocol import LanguageServerProtocol, lsp_method
 
-from excise_server.lsp import protocol
-from excise_server.lsp.wire import BadFrame
-
-__all__ = ["Protocol", "RequestFailed"]
+from excise_server.lsp.settings import Settings
+from excise_server.lsp.to_proto import Encoding
+from excise_server.wire import lsp as p
 
 logger = logging.getLogger(__name__)
+
+# --- frames ---
+
+MAX_FRAME = 1 << 30
+"""Longest message accepted: 1 GiB (300 revisions of 10 MB are three requests)."""
+
+MAX_BAD = 100
+"""Bad frames in a row after which the session ends: the other side does not speak the protocol."""
+
+_CHUNK = 1 << 16
+_HEADER_LIMIT = 1 << 14
+_BLANK = b"\r\n\r\n"
+_FIELD = re.compile(rb"content-(?:length[ \t]*:[ \t]*\d{1,10}|type[ \t]*:[^\r\n]*)[ \t]*", re.I)
+_LENGTH = re.compile(rb"content-length[ \t]*:[ \t]*(\d{1,10})[ \t]*", re.I)
+_LAST_LENGTH = re.compile(rb"content-length[ \t]*:[ \t]*\d{1,10}[ \t]*\Z", re.I)
+_FIELD_LIMIT = 256
+"""Bytes before a blank line in which a field that names a length is looked for."""
+
+
+class BadFrame(bytes):
+    """Bytes that are not a message, where one should be."""
+
+
+def frames(receive: Callable[[int], bytes], *, strict: bool = False) -> Iterator[bytes]:
+    """Yield the content of every message until the stream ends.
+
+    Whatever is not a message is yielded as a `BadFrame`, and reading goes on with the next header:
+    also where a header named a wrong length, because no JSON text has a header in it (line ends in
+    its strings are escaped).
+
+    - ``strict``: take no other header field than the protocol's, and end with the first bad frame:
+      where a web page may be the other side, which can send nothing but HTTP.
+    """
+    reader = _FrameReader(receive, strict)
+    bad, most = 0, 1 if strict else MAX_BAD
+    while bad < most and (frame := reader.next()) is not None:
+        bad = bad + 1 if isinstance(frame, BadFrame) else 0
+        yield frame
+
+
+class _FrameReader:
+    """The received bytes that are not yet consumed."""
+
+    def __init__(self, receive: Callable[[int], bytes], strict: bool) -> None:
+        self._receive, self._strict = receive, strict
+        self._pending = bytearray()
+
+    def next(self) -> bytes | None:
+        """Take the next message, or a bad frame in its place, or None at the end of the stream."""
+        header = self._header()
+        if header is None or isinstance(header, BadFrame):
+            return header
+        length = _length_of(header, strict=self._strict)
+        if length is not None:
+            return self._content(length)
+        if (last := _LAST_LENGTH.search(header)) is not None and last.start():
+            # The rest of a message that was longer than its header said, and then a header.
+            self._pending[:0] = header[last.start() :] + _BLANK
+            return BadFrame(header[: min(last.start(), 80)])
+        return BadFrame(header[:80])
+
+    def _more(self) -> bool:
+        chunk = self._receive(_CHUNK)
+        self._pending += chunk
+        return bool(chunk)
+
+    def _header(self) -> bytes | None:
+        """Take the next block of header lines."""
+        searched = 0
+        while (end := self._pending.find(_BLANK, searched)) < 0:
+            if len(self._pending) > _HEADER_LIMIT:
+                start = bytes(self._pending[:80])
+                del self._pending[:-_FIELD_LIMIT]
+                return BadFrame(start)
+            searched = max(0, len(self._pending) - 3)
+            if not self._more():
+                return None
+        header = bytes(self._pending[:end])
+        del self._pending[: end + 4]
+        return header
+
+    def _content(self, length: int) -> bytes | None:
+        """Take the content of a message, up to a header in it if there is one."""
+        searched = 0
+        while True:
+            available = min(length, len(self._pending))
+            while (end := self._pending.find(_BLANK, searched, available)) >= 0:
+                field = bytes(self._pending[max(0, end - _FIELD_LIMIT) : end])
+                if (last := _LAST_LENGTH.search(field)) is not None:
+                    size = end - len(field) + last.start()
+                    start = bytes(self._pending[: min(size, 80)])
+                    del self._pending[:size]
+                    return BadFrame(start)
+                searched = end + 1
+            searched = max(searched, available - 3)
+            if available == length:
+                content = bytes(self._pending[:length])
+                del self._pending[:length]
+                return content
+            if not self._more():
+                return None
+
+
+def _length_of(header: bytes, *, strict: bool) -> int | None:
+    """Return the length in a header, ignoring case (RFC 9110) and other fields."""
+    lines = header.split(b"\r\n")
+    if strict and not all(map(_FIELD.fullmatch, lines)):
+        return None
+    for line in lines:
+        if match := _LENGTH.fullmatch(line):
+            length = int(match[1])
+            return length if length <= MAX_FRAME else None
+    return None
+
+
+class Outbox:
+    """The writing end: takes whole frames from the loop, and writes them in its own thread."""
+
+    def __init__(self, send: Callable[[bytes], object]) -> None:
+        """Write with ``send``, which takes all the bytes it is given or raises OSError."""
+        self._send = send
+        self._queue: SimpleQueue[bytes | None] = SimpleQueue()
+        self._thread = threading.Thread(target=self._run, name="excise-writer", daemon=True)
+        self._thread.start()
+
+    def write(self, frame: bytes) -> None:
+        """Write a frame after all earlier ones."""
+        self._queue.put(frame)
+
+    def close(self, timeout: float = 1.0) -> None:
+        """Wait until everything is written, but not for a client that has stopped reading."""
+        self._queue.put(None)
+        self._thread.join(timeout)
+
+    def _run(self) -> None:
+        while (frame := self._queue.get()) is not None:
+            try:
+                self._send(frame)
+            except OSError:
+                return  # the client is gone; the reader sees the end of its stream
+
+
+# --- messages ---
 
 _DROPPED = (
     t.TEXT_DOCUMENT_DID_OPEN,
@@ -65,7 +217,6 @@ class Protocol(LanguageServerProtocol):
         """Prepare a session. `on_exit` receives the exit code when the client sends `exit`."""
         for kind in (str, int, bool):
             converter.register_structure_hook(kind, _exactly)
-        protocol.register(converter)
         self._initialized = False
         self.on_exit: Callable[[int], None] = lambda _code: None
         super().__init__(server, converter)
@@ -74,11 +225,6 @@ class Protocol(LanguageServerProtocol):
         super()._register_builtin_features()  # type: ignore[no-untyped-call]
         for method in _DROPPED:
             del self.fm.builtin_features[method]
-
-    # The base class caches this method, which mypy takes for another kind of attribute.
-    def get_message_type(self, method: str) -> type[Any] | None:  # type: ignore[override]
-        """Return the type of a message, ours or the protocol's."""
-        return protocol.message_type(method) or super().get_message_type(method)
 
     # --- coming in ---
 
@@ -158,19 +304,20 @@ class Protocol(LanguageServerProtocol):
     def params_of(self, method: str, params: object) -> object:
         """Return parameters in the type of a method.
 
-        Raises
-        ------
-        JsonRpcInvalidParams
-            If they are wrong. The message is one line.
+        Raises JsonRpcInvalidParams if they are wrong. The message is one line.
         """
-        message = {"id": 0, "jsonrpc": self.VERSION, "method": method, "params": params}
-        return self._params(method, message)
+        return self._params(method, {"params": params})
 
     def unstructured(self, result: object) -> dict[str, Any]:
         """Return a result in the form for the wire. Any thread may call this."""
-        return cast("dict[str, Any]", self._converter.unstructure(result))
+        return cast("dict[str, Any]", self._serialize_message(result))
 
     def _params(self, method: str, message: dict[str, Any]) -> object:
+        if (ours := p.METHODS.get(method)) is not None:
+            try:
+                return msgspec.convert(message.get("params"), ours.params)
+            except msgspec.ValidationError as error:
+                raise JsonRpcInvalidParams(f"{method}: {error}") from error
         kind = self.get_message_type(method)
         if kind is None:
             raise JsonRpcMethodNotFound.of(method)
@@ -184,7 +331,7 @@ class Protocol(LanguageServerProtocol):
         """Answer like pygls, and accept other requests from now on."""
         result = yield from super().lsp_initialize(params)
         self._initialized = True
-        result.capabilities.experimental = {"excise": {"version": protocol.SCHEMA}}
+        result.capabilities.experimental = {"excise": {"version": p.SCHEMA}}
         return result
 
     @lsp_method(t.WINDOW_WORK_DONE_PROGRESS_CANCEL)
@@ -220,6 +367,11 @@ class Protocol(LanguageServerProtocol):
             problem["data"] = error.data
         self._send_data({"jsonrpc": self.VERSION, "id": msg_id, "error": problem})
 
+    def _serialize_message(self, data: Any) -> Any:  # noqa: ANN401 of our records, and pygls'
+        if isinstance(data, msgspec.Struct):
+            return msgspec.to_builtins(data)
+        return super()._serialize_message(data)
+
     def _send_data(self, data: object) -> None:
         if self.writer is None:
             logger.error("nothing to write to")
@@ -227,7 +379,7 @@ class Protocol(LanguageServerProtocol):
         try:
             body = json.dumps(data, default=self._serialize_message, separators=(",", ":"))
         except Exception:
-            logger.exception("a message does not serialise")
+            logger.exception("a message cannot be serialised")
             if (msg_id := getattr(data, "id", None)) is None:
                 return
             problem = {"code": JsonRpcInternalError.CODE, "message": "internal error"}
@@ -239,15 +391,12 @@ class Protocol(LanguageServerProtocol):
 def _parsed(frame: bytes) -> dict[str, Any]:
     """Return the message of a frame, checked as far as JSON-RPC goes.
 
-    Raises
-    ------
-    JsonRpcException
-        Its ``data`` is the id to answer to, or None (it is not sent).
+    Raises JsonRpcException its ``data`` is the id to answer to, or None (it is not sent).
     """
     if isinstance(frame, BadFrame):
         raise JsonRpcParseError("no Content-Length header")
     try:
-        message = json.loads(frame)
+        message = json.loads(frame, parse_float=_number)
     except (ValueError, RecursionError) as error:
         raise JsonRpcParseError("not JSON") from error
     if not isinstance(message, dict):
@@ -261,12 +410,16 @@ def _parsed(frame: bytes) -> dict[str, Any]:
     return message
 
 
+def _number(digits: str) -> float:
+    """Return a number as an integer wherever it is one: clients write 2.0 for 2."""
+    value = float(digits)
+    return int(value) if value.is_integer() else value
+
+
 def _exactly(value: object, kind: type) -> object:
     """Take only values of the type itself: cattrs would make "None" of null and 2 of 2.7."""
     if issubclass(kind, enum.Enum):
         return kind(value)  # enumerations of strings and of ints are also handled here
-    if kind is int and isinstance(value, float) and value.is_integer():
-        return int(value)
     if type(value) is not kind:
         raise TypeError(f"expected {kind.__name__}")
     return value
@@ -279,3 +432,56 @@ def _explained(error: Exception) -> str:
     except Exception:  # noqa: BLE001 not every error is one that it knows
         return "wrong parameters"
     return "; ".join(line.replace("@ .", "@ ") for line in reasons[:3]) or "wrong parameters"
+
+
+# --- the connection ---
+
+_ENCODINGS: dict[str, Encoding] = {"utf-8": "utf-8", "utf-16": "utf-16", "utf-32": "utf-32"}
+
+
+class Connection(LanguageServer):
+    """The server's side of a client, below everything that answers it."""
+
+    protocol: Protocol
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:  # noqa: ANN401 pygls'
+        """Prepare a connection. The arguments are those of pygls' server."""
+        super().__init__(*arguments, **options)
+        self.settings = Settings()
+        self._asking: set[asyncio.Task[None]] = set()
+
+    @property
+    def encoding(self) -> Encoding:
+        """Units of the columns that the client counts in, UTF-16 if none was negotiated."""
+        negotiated = self.workspace.position_encoding
+        value = negotiated.value if isinstance(negotiated, t.PositionEncodingKind) else negotiated
+        return _ENCODINGS.get(value or "", "utf-16")
+
+    def can(self, capability: str) -> Any:  # noqa: ANN401 a capability has any type
+        """Return a capability of the client by its path, such as ``window.show_message``."""
+        value: Any = self.client_capabilities
+        for part in capability.split("."):
+            value = value and getattr(value, part)
+        return value
+
+    def ask(self, request: Coroutine[Any, Any, object], failed: str, level: int) -> None:
+        """Send the client a request whose refusal is only logged."""
+
+        async def asking() -> None:
+            try:
+                await request
+            except JsonRpcException as error:
+                logger.log(level, "%s: %s", failed, error)
+
+        self.spawn(asking())
+
+    def spawn(self, asking: Coroutine[Any, Any, None]) -> None:
+        """Ask the client something that no message waits for."""
+        task = asyncio.get_running_loop().create_task(asking)
+        self._asking.add(task)
+        task.add_done_callback(self._asked)
+
+    def _asked(self, task: asyncio.Task[None]) -> None:
+        self._asking.discard(task)
+        if not task.cancelled() and (error := task.exception()) is not None:
+            logger.error("asking the client failed", exc_info=error)

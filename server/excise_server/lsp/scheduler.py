@@ -9,16 +9,14 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import threading
 from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
-from queue import SimpleQueue
-from typing import Generic, Protocol, TypeVar
+from functools import partial
+from typing import Any, Generic, Protocol, TypeVar
 
 from excise import Cancelled
-from excise_server.foundation.cancellation import StopFlag
-
-__all__ = ["DEBOUNCE", "Scheduler", "Watch"]
+from excise_server.processes.lifetime import StopFlag
 
 logger = logging.getLogger(__name__)
 
@@ -29,7 +27,7 @@ S = TypeVar("S")
 R = TypeVar("R")
 
 
-class Watch(Protocol):
+class WorkObserver(Protocol):
     """An observer of work, on the loop. After an interruption, another run follows."""
 
     def began(self, key: str) -> None: ...  # noqa: D102
@@ -43,16 +41,11 @@ class _Ticket(Generic[S]):
 
     key: str
     snapshot: S
-    loop: asyncio.AbstractEventLoop
     cancel: StopFlag = field(default_factory=StopFlag)
-
-    def interrupt(self) -> None:
-        """Stop the work, now or before it begins."""
-        self.cancel.cancel()
 
 
 @dataclass(slots=True, eq=False)
-class _Slot(Generic[S]):
+class _DocumentWork(Generic[S]):
     """The state of one document: a pause, a run, or neither, and those who wait for it."""
 
     timer: asyncio.TimerHandle | None = None
@@ -66,36 +59,26 @@ class _Slot(Generic[S]):
 
 @dataclass(slots=True, eq=False)
 class _Lane(Generic[S, R]):
-    """Work, the thread that does it, and what waits for that."""
+    """Work, the one thread that does it, and what that does last."""
 
     work: Callable[[S, StopFlag], R]
-    queue: SimpleQueue[_Ticket[S] | None] = field(default_factory=SimpleQueue)
-    thread: threading.Thread | None = None
+    thread: ThreadPoolExecutor
+    last: Future[Any] | None = None
 
 
 class Scheduler(Generic[S, R]):
     """Runs ``work(snapshot, cancel)`` for the newest snapshot of each document.
 
-    Parameters
-    ----------
-    mint : callable
-        Returns the current snapshot of a key, or None if there is nothing to do. Called on the
-        loop.
-    work : callable
-        Returns the result; it may raise once ``cancel.cancelled`` is true. Called in the thread.
-    deliver : callable
-        Takes key, snapshot and the result or the exception, unless they are stale. Called on the
-        loop.
-    delay : float
-        Seconds of quiet before work begins.
-    name : str
-        The thread's name.
-    watch : Watch, optional
-        Notified when work begins and ends.
-    beside : callable, optional
-        The same as ``work``, in a second thread, for keys that ``is_first`` rejects.
-    is_first : callable
-        Tells whether a key is for ``work``. Called on the loop.
+    - ``mint``: returns the current snapshot of a key, or None if there is nothing to do. Called on
+      the loop.
+    - ``work``: returns the result; it may raise once ``cancel.cancelled`` is true. Called in the
+      thread.
+    - ``deliver``: takes key, snapshot and the result or the exception, unless they are stale.
+      Called on the loop.
+    - ``delay``: seconds of quiet before work begins.
+    - ``watch``: notified when work begins and ends.
+    - ``beside``: the same as ``work``, in a second thread, for keys that ``is_first`` rejects.
+    - ``is_first``: tells whether a key is for ``work``. Called on the loop.
     """
 
     def __init__(
@@ -105,31 +88,33 @@ class Scheduler(Generic[S, R]):
         deliver: Callable[[str, S, R | Exception], None],
         delay: float = DEBOUNCE,
         name: str = "excise-worker",
-        watch: Watch | None = None,
+        watch: WorkObserver | None = None,
         beside: Callable[[S, StopFlag], R] | None = None,
         is_first: Callable[[str], bool] = lambda key: True,
     ) -> None:
         """Prepare. A thread starts with its first work, or earlier by `start`."""
         self._mint, self._deliver, self._is_first = mint, deliver, is_first
-        self._lanes = [_Lane(work)] if beside is None else [_Lane(work), _Lane(beside)]
-        self._delay, self._name, self._watch = delay, name, watch
-        self._slots: dict[str, _Slot[S]] = {}
+        works = [work] if beside is None else [work, beside]
+        self._lanes = [_Lane(each, ThreadPoolExecutor(1, name)) for each in works]
+        self._delay, self._watch = delay, watch
+        self._slots: dict[str, _DocumentWork[S]] = {}
         self._closed = False
 
-    def start(self, prepare: Callable[[], None] = lambda: None) -> None:
-        """Start the thread, unless it runs already, with a preparation before its first work."""
-        self._start(self._lanes[0], prepare)
+    def start(self, prepare: Callable[[], None]) -> None:
+        """Start the thread with a preparation, before its first work."""
 
-    def _start(self, lane: _Lane[S, R], prepare: Callable[[], None] = lambda: None) -> None:
-        if lane.thread is None and not self._closed:
-            lane.thread = threading.Thread(
-                target=self._run, args=(lane, prepare), name=self._name, daemon=True
-            )
-            lane.thread.start()
+        def run() -> None:
+            try:
+                prepare()
+            except Exception:
+                logger.exception("the worker could not prepare itself")
+
+        if not self._closed:
+            self._lanes[0].last = self._lanes[0].thread.submit(run)
 
     def changed(self, key: str) -> None:
         """Note a change: whatever runs for this document is stale, and a new pause begins."""
-        slot = self._slots.setdefault(key, _Slot())
+        slot = self._slots.setdefault(key, _DocumentWork())
         self._interrupt(slot)
         if self._watch is not None:
             self._watch.interrupted(key)
@@ -144,12 +129,8 @@ class Scheduler(Generic[S, R]):
         """Stop the work on a document, and deliver `Cancelled` as its result."""
         slot = self._slots.get(key)
         if slot is not None and (ticket := slot.running) is not None:
-            ticket.interrupt()
+            ticket.cancel.cancel()
             self._finish(ticket, Cancelled("stopped on request"))
-
-    def is_busy(self, key: str) -> bool:
-        """Tell whether a newer result is to come."""
-        return key in self._slots and self._slots[key].busy
 
     async def settled(self, key: str, *, hurry: bool = True) -> None:
         """Wait until the newest snapshot is delivered, without the pause if there is a hurry."""
@@ -168,18 +149,16 @@ class Scheduler(Generic[S, R]):
         self._closed = True
         for slot in self._slots.values():
             self._interrupt(slot)
-        threads = [lane.thread for lane in self._lanes if lane.thread is not None]
         for lane in self._lanes:
-            lane.queue.put(None)
-        for thread in threads:
-            thread.join(timeout)
-        return not any(thread.is_alive() for thread in threads)
+            lane.thread.shutdown(wait=False, cancel_futures=True)
+        running = [lane.last for lane in self._lanes if lane.last is not None]
+        return not wait(running, timeout).not_done
 
-    def _interrupt(self, slot: _Slot[S]) -> None:
+    def _interrupt(self, slot: _DocumentWork[S]) -> None:
         if slot.timer is not None:
             slot.timer.cancel()
         if slot.running is not None:
-            slot.running.interrupt()
+            slot.running.cancel.cancel()
         slot.timer = slot.running = None
 
     def _begin(self, key: str) -> None:
@@ -192,10 +171,22 @@ class Scheduler(Generic[S, R]):
             return
         if self._watch is not None:
             self._watch.began(key)
-        slot.running = _Ticket(key, snapshot, asyncio.get_running_loop())
-        lane = self._lanes[0 if self._is_first(key) else -1]
-        lane.queue.put(slot.running)
-        self._start(lane)
+        slot.running = ticket = _Ticket(key, snapshot)
+        if not self._closed:
+            lane = self._lanes[0 if self._is_first(key) else -1]
+            lane.last = lane.thread.submit(self._run, lane.work, ticket)
+            asyncio.wrap_future(lane.last).add_done_callback(partial(self._done, ticket))
+
+    def _run(self, work: Callable[[S, StopFlag], R], ticket: _Ticket[S]) -> R:
+        """Do the work on a snapshot, in the thread, unless it is stale already."""
+        ticket.cancel.check()
+        return work(ticket.snapshot, ticket.cancel)
+
+    def _done(self, ticket: _Ticket[S], future: asyncio.Future[R]) -> None:
+        if not (self._closed or future.cancelled()):
+            error = future.exception()
+            if error is None or isinstance(error, Exception):
+                self._finish(ticket, future.result() if error is None else error)
 
     def _finish(self, ticket: _Ticket[S], outcome: R | Exception) -> None:
         slot = self._slots.get(ticket.key)
@@ -207,31 +198,10 @@ class Scheduler(Generic[S, R]):
         finally:
             self._settle(ticket.key, slot)
 
-    def _settle(self, key: str, slot: _Slot[S]) -> None:
+    def _settle(self, key: str, slot: _DocumentWork[S]) -> None:
         if self._watch is not None:
             self._watch.ended(key)
         for future in slot.waiting:
             if not future.done():
                 future.set_result(None)
         slot.waiting.clear()
-
-    def _run(self, lane: _Lane[S, R], prepare: Callable[[], None]) -> None:
-        """Work off tickets, in a thread."""
-        try:
-            prepare()
-        except Exception:
-            logger.exception("the worker could not prepare itself")
-        while (ticket := lane.queue.get()) is not None and not self._closed:
-            if ticket.cancel.cancelled:
-                continue
-            outcome: R | Exception
-            try:
-                outcome = lane.work(ticket.snapshot, ticket.cancel)
-            except Exception as error:  # noqa: BLE001 delivered to the loop, which logs it
-                outcome = error
-            if self._closed:
-                return
-            try:
-                ticket.loop.call_soon_threadsafe(self._finish, ticket, outcome)
-            except RuntimeError:
-                return  # the loop has ended: nobody waits for this

@@ -9,42 +9,37 @@ from __future__ import annotations
 import asyncio
 import gc
 import logging
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections import Counter
+from collections.abc import Callable, Coroutine
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
 from urllib.parse import unquote
 
+import msgspec
 from lsprotocol import types as t
 
 from excise import Cancelled
-from excise_server.editor.analysis import Analysis
-from excise_server.editor.decisions import with_kept
+from excise_server.editor.analysis import Analysis, Snapshot, with_kept
+from excise_server.editor.apply import ToCheck, decided_mix
 from excise_server.editor.document import document_key
-from excise_server.editor.findings import MAX_HUNKS, find
-from excise_server.editor.session import Session, ToReplay
-from excise_server.editor.snapshot import Snapshot
-from excise_server.foundation.cancellation import StopFlag
+from excise_server.editor.findings import MAX_HUNKS, MixProblem, find, mix_problems
+from excise_server.editor.session import Session
 from excise_server.foundation.escape import printable
-from excise_server.lsp.connection import Connection
+from excise_server.foundation.inputs import SourceError
+from excise_server.lsp.client import Pages, RequestsShown, WorkShown
 from excise_server.lsp.disk import local_path, read_inside
 from excise_server.lsp.gathering import Gatherer
 from excise_server.lsp.mailboxes import Mailboxes
-from excise_server.lsp.pages import Pages
-from excise_server.lsp.progress import RequestsShown, WorkShown
 from excise_server.lsp.publishing import Outcome, Publisher
-from excise_server.lsp.rpc import Protocol, RequestFailed
+from excise_server.lsp.rpc import Connection, Protocol, RequestFailed
 from excise_server.lsp.scheduler import Scheduler
-from excise_server.lsp.settings import settings_of
-from excise_server.lsp.source_settings import SourceChoices, source_choices_of
-from excise_server.lsp.typed_lines import TypedLines
-from excise_server.sources.finding import OriginChoice
-from excise_server.workers.pool import Pool, room_for_two
-from excise_server.workers.quarantine import Quarantine, cache_folder
-from excise_server.workers.worker import FailedInWorkerError
-
-__all__ = ["ExciseServer"]
+from excise_server.lsp.settings import SourceChoices, settings_of, source_choices_of
+from excise_server.processes.lifetime import StopFlag
+from excise_server.processes.parsers import Quarantine, cache_folder
+from excise_server.wire.sources import OriginChoice
+from excise_server.workers.surveys import arguments_of
+from excise_server.workers.worker import FailedInWorkerError, WorkerPool, room_for_two
 
 logger = logging.getLogger(__name__)
 
@@ -52,26 +47,15 @@ logger = logging.getLogger(__name__)
 class ExciseServer(Connection):
     """A language server for one client.
 
-    Attributes
-    ----------
-    session
-        Documents and revisions; changed by handlers only.
-    scheduler
-        Analyses changed documents.
-    gatherer
-        Asks the sources of open documents, whose answers enter the session.
-    memory
-        Remembers decisions for the next server.
-    mailboxes
-        Compares the patches in mailboxes and patch files.
-    publisher
-        Keeps results and publishes them.
-    pages
-        Shows pages to a client that knows only the standard protocol.
-    requests
-        Shows the progress of long requests.
-    on_client
-        Receives the number of the client's process, once.
+    - ``session``: documents and revisions; changed by handlers only.
+    - ``scheduler``: analyses changed documents.
+    - ``gatherer``: asks the sources of open documents, whose answers enter the session.
+    - ``memory``: remembers decisions for the next server.
+    - ``mailboxes``: compares the patches in mailboxes and patch files.
+    - ``publisher``: keeps results and publishes them.
+    - ``pages``: shows pages to a client that knows only the standard protocol.
+    - ``requests``: shows the progress of long requests.
+    - ``on_client``: receives the number of the client's process, once.
     """
 
     def __init__(self, version: str) -> None:
@@ -87,24 +71,27 @@ class ExciseServer(Connection):
         self.session = Session(
             changed=self._changed, read=lambda uri: read_inside(uri, self.folders())
         )
-        self._work = _Work()
+        self._most_marks = MAX_HUNKS
         self.gatherer = Gatherer(self, self.session, self.folders)
         self.memory = self.gatherer.memory
         self.mailboxes = Mailboxes(self.session)
         self.publisher = Publisher(self, self.gatherer.files)
-        self.typed = TypedLines(self.publisher.again)
+        self.typed = self.publisher.typed
         self.pages = Pages(self)
         self.scheduler: Scheduler[Snapshot, Outcome] = Scheduler(
             mint=self._mint,
-            work=self._work.first,
-            deliver=self.publisher.deliver,
+            work=lambda snapshot, cancel: self._outcome(self.pool.first.analyse(snapshot, cancel)),
+            deliver=self._deliver,
             watch=WorkShown(self, self._described, lambda key: self.scheduler.cancel(key)),
-            beside=self._work.beside if self._work.two else None,
+            beside=self._beside if room_for_two() else None,
             is_first=lambda key: key == self._looked_at,
         )
         self._looked_at = ""
         self._picked_origin: OriginChoice | None = None
-        self._restarting: dict[str, asyncio.Future[None]] = {}
+        self._restarting: dict[str, asyncio.Task[bool]] = {}
+        self._waiting = Counter[asyncio.Task[bool]]()
+        self._checks: dict[str, asyncio.Task[None]] = {}
+        self._sound: dict[str, ToCheck] = {}
         self.requests = RequestsShown(self)
 
     def configure(self, options: object) -> None:
@@ -114,7 +101,7 @@ class ExciseServer(Connection):
         if settings == self.settings:
             return
         self.settings = settings
-        self._work.most_marks = settings.max_per_file
+        self._most_marks = settings.max_per_file
         self.session.score_by(settings.options, settings.intent)
         self.session.changed_all()
         self.publisher.settings_changed()
@@ -129,10 +116,10 @@ class ExciseServer(Connection):
             return choices
         return replace(choices, settings=replace(choices.settings, origin=self._picked_origin))
 
-    @property
-    def pool(self) -> Pool:
-        """The workers that parse and score."""
-        return self._work.pool
+    @cached_property
+    def pool(self) -> WorkerPool:
+        """The workers that parse and score, which start when there is something to do."""
+        return WorkerPool(Quarantine(cache_folder()), two=room_for_two())
 
     def look_at(self, uri: str) -> None:
         """Note which document the user has before them: it does not wait for others."""
@@ -140,15 +127,12 @@ class ExciseServer(Connection):
 
     def warm_up(self) -> None:
         """Make the worker import what the first analysis needs, while the user opens a file."""
-        self.scheduler.start(self._work.prepare)
+        self.scheduler.start(self._prepare)
 
     async def newest(self, uri: str) -> Analysis | None:
         """Return the analysis of the document as it is now, or None for an unknown document.
 
-        Raises
-        ------
-        RequestFailed
-            If there is none, with the reason.
+        Raises RequestFailed if there is none, with the reason.
         """
         key = document_key(uri)
         await self.memory.ready()
@@ -166,37 +150,42 @@ class ExciseServer(Connection):
             raise RequestFailed("scoring was stopped on request; the next change starts it again")
         raise RequestFailed("scoring failed; the server's log has more")
 
-    @contextmanager
-    def restarting(self, uri: str) -> Iterator[None]:
-        """Make requests about a document wait while its review restarts."""
+    async def restart(self, uri: str, replay: Callable[[], Coroutine[Any, Any, bool]]) -> bool:
+        """Restart the review of a document, once for all who ask while that is under way.
+
+        Its last step takes the origin of that moment, so those who come later miss nothing. It ends
+        when the last of them no longer waits.
+        """
         key = document_key(uri)
-        over: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._restarting[key] = over
+        if (restart := self._restarting.get(key)) is None:
+            restart = self._restarting[key] = asyncio.get_running_loop().create_task(replay())
+        self._waiting[restart] += 1
         try:
-            yield
+            return await asyncio.shield(restart)
         finally:
-            over.set_result(None)
-            if self._restarting.get(key) is over:
-                del self._restarting[key]
+            self._waiting[restart] -= 1
+            if not self._waiting[restart]:
+                del self._waiting[restart]
+                if self._restarting.get(key) is restart:
+                    del self._restarting[key]
+                restart.cancel()
 
     async def restarted(self, uri: str) -> None:
         """Wait until no review of the document is about to start again."""
-        while (over := self._restarting.get(document_key(uri))) is not None:
-            await asyncio.shield(over)
+        while (restart := self._restarting.get(document_key(uri))) is not None:
+            await asyncio.wait([restart])
+            await asyncio.sleep(0)  # those who asked for it come first
 
-    async def replayed(self, uri: str, wanted: ToReplay, texts: list[str]) -> list[str]:
+    async def replayed(self, uri: str, before: str, current: str, texts: list[str]) -> list[str]:
         """Replay texts in a worker, stopping its work on the document, which would be stale.
 
-        Raises
-        ------
-        RequestFailed
-            If the worker fails.
+        Raises RequestFailed if the worker fails.
         """
         cancel, key = StopFlag(), document_key(uri)
         self.scheduler.hold(key)
         replayed = None
         try:
-            replayed = await asyncio.to_thread(self.pool.replay, *wanted.origins, texts, cancel)
+            replayed = await asyncio.to_thread(self.pool.replay, before, current, texts, cancel)
         except (Cancelled, FailedInWorkerError) as error:
             logger.error("the review cannot start again", exc_info=error)
             raise RequestFailed("replaying failed; the server's log has more") from error
@@ -205,6 +194,28 @@ class ExciseServer(Connection):
             if replayed is None:
                 self.scheduler.changed(key)
         return replayed
+
+    async def checked(self, document: ToCheck) -> dict[str, Any] | None:
+        """Have a worker check edits of a document. One that fails has refused nothing: None."""
+        cancel = StopFlag()
+
+        def check() -> dict[str, Any]:
+            return self.pool.survey("checked", arguments_of(document=document), cancel)
+
+        try:
+            return await asyncio.to_thread(check)
+        except (Cancelled, FailedInWorkerError, SourceError) as error:
+            logger.error("an edit was not checked", exc_info=error)
+            return None
+        finally:
+            cancel.cancel()
+
+    async def mix_problems(self, uri: str, analysis: Analysis) -> tuple[MixProblem, ...]:
+        """Wait until the mix of an analysis has been checked, and return what it breaks."""
+        key = document_key(uri)
+        if (check := self._checks.get(key)) is not None:
+            await asyncio.wait([check])
+        return self.publisher.problems(key, analysis)
 
     async def to_show(self, uri: str) -> Analysis | None:
         """Return the newest analysis for display, or None if there is nothing to show.
@@ -234,7 +245,6 @@ class ExciseServer(Connection):
         self.gatherer.stop()
         self.gatherer.scheduler.close(timeout)
         self.memory.close(timeout)
-        self.mailboxes.scheduler.close(timeout)
         self.pool.close()
         self.scheduler.close(timeout)
 
@@ -272,40 +282,39 @@ class ExciseServer(Connection):
         snapshot = self.session.snapshot(key)
         if snapshot is None and self.publisher.withdraw(key) is not None:
             self.pool.forget(key)
+            self._sound.pop(key, None)
         return snapshot
 
+    def _deliver(self, key: str, snapshot: Snapshot, outcome: Outcome | Exception) -> None:
+        self.publisher.deliver(key, snapshot, outcome)
+        if (before := self._checks.pop(key, None)) is not None:
+            before.cancel()
+        if isinstance(outcome, Outcome) and outcome.mix is not None:
+            checking = self._check_mix(key, outcome, outcome.mix)
+            self._checks[key] = asyncio.get_running_loop().create_task(checking)
 
-class _Work:
-    """The pool of workers, and their tasks, for threads that wait for them."""
+    async def _check_mix(self, key: str, outcome: Outcome, mix: ToCheck) -> None:
+        """Find out what a mix breaks: while somebody types beside a sound one, nothing is read."""
+        decided = msgspec.structs.replace(mix, edits=mix.edits[:1])
+        problems: tuple[MixProblem, ...] = ()
+        if self._sound.get(key) != decided and (answer := await self.checked(mix)) is not None:
+            refusals = answer["refusals"]
+            problems = mix_problems(outcome.analysis, refusals, answer["mending"][0])
+            if refusals[0] is None:
+                self._sound[key] = decided
+        self.publisher.note_problems(key, outcome, problems)
 
-    def __init__(self) -> None:
-        self.most_marks = MAX_HUNKS
+    # --- for the threads that wait for workers ---
 
-    @cached_property
-    def pool(self) -> Pool:
-        """The workers, which start when there is something to do."""
-        return Pool(Quarantine(cache_folder()), two=self.two)
-
-    @cached_property
-    def two(self) -> bool:
-        """Whether there is a second worker, for documents out of view."""
-        return room_for_two()
-
-    def prepare(self) -> None:
-        """Start the worker, which loads NumPy and the grammars."""
+    def _prepare(self) -> None:
         self.pool.first.warm()
         # The loaded modules stay: a full collection over them would delay a keystroke.
         gc.collect()
         gc.freeze()
 
-    def first(self, snapshot: Snapshot, cancel: StopFlag) -> Outcome:
-        """Analyse a document in view."""
-        return self._outcome(self.pool.first.analyse(snapshot, cancel))
-
-    def beside(self, snapshot: Snapshot, cancel: StopFlag) -> Outcome:
-        """Analyse another document."""
+    def _beside(self, snapshot: Snapshot, cancel: StopFlag) -> Outcome:
         return self._outcome(self.pool.second.analyse(snapshot, cancel))
 
     def _outcome(self, analysis: Analysis) -> Outcome:
         analysis = with_kept(analysis)
-        return Outcome(analysis, find(analysis, self.most_marks))
+        return Outcome(analysis, find(analysis, self._most_marks), decided_mix(analysis))

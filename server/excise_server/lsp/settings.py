@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any, TypeVar
 
 from lsprotocol import types as t
@@ -12,8 +12,7 @@ from lsprotocol import types as t
 from excise.ranking import INTENT, INTENTS
 from excise.signature import COMMENTS, GRANULARITIES, LCS, Options
 from excise_server.editor.findings import MAX_HUNKS
-
-__all__ = ["SECTION", "Settings", "merged", "settings_of"]
+from excise_server.wire.sources import CHOICES, SourceSettings
 
 logger = logging.getLogger(__name__)
 
@@ -31,7 +30,7 @@ V = TypeVar("V")
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """The choices, with their defaults. Those of the sources are in `source_settings`.
+    """The choices, with their defaults. Those of the sources are `SourceChoices`.
 
     ``client_commands`` are the client's own commands by the names of ours. With
     ``virtual_documents``, it opens URIs of revisions by itself. With ``standard_navigation``, hunks
@@ -48,6 +47,20 @@ class Settings:
     standard_navigation: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class SourceChoices:
+    """The sources to ask, and under which conditions.
+
+    - ``buffer``: whether the editor's text is another revision, and not only the result of the
+      review.
+    - ``trusted``: whether git may be started.
+    """
+
+    settings: SourceSettings = field(default_factory=SourceSettings)
+    buffer: bool = False
+    trusted: bool = True
+
+
 def settings_of(options: object) -> Settings:
     """Read the options of a client. An invalid one is logged and keeps its default.
 
@@ -56,22 +69,97 @@ def settings_of(options: object) -> Settings:
     >>> settings_of(None) == Settings()
     True
     """
-    top = _Section(options)
-    shown = _Section(top.given("diagnostics", dict, {}), "diagnostics.")
+    if options is not None and not isinstance(options, dict):
+        logger.warning("the options must be an object")
+    severity = _option(options, "diagnostics.severity", "information", _SEVERITIES)
     return Settings(
-        severity=_SEVERITIES[shown.choice("severity", _SEVERITIES, "information")],
-        diagnostics=shown.given("enable", bool, True),
-        max_per_file=shown.count("maxPerFile", MAX_HUNKS),
+        severity=_SEVERITIES[severity],
+        diagnostics=_option(options, "diagnostics.enable", True),
+        max_per_file=_option(options, "diagnostics.maxPerFile", MAX_HUNKS),
         options=Options(
-            granularity=top.choice("granularity", GRANULARITIES, Options().granularity),
-            lcs=top.choice("lcs", LCS, Options().lcs),
-            comments=top.choice("comments", COMMENTS, Options().comments),
+            granularity=_option(options, "granularity", Options().granularity, GRANULARITIES),
+            lcs=_option(options, "lcs", Options().lcs, LCS),
+            comments=_option(options, "comments", Options().comments, COMMENTS),
         ),
-        intent=top.choice("intent", INTENTS, INTENT),
-        client_commands=top.mapping("clientCommands", str),
-        virtual_documents=top.given("virtualDocuments", bool, False),
-        standard_navigation=top.given("standardNavigation", bool, False),
+        intent=_option(options, "intent", INTENT, INTENTS),
+        client_commands=_option(options, "clientCommands", dict[str, str]()),
+        virtual_documents=_option(options, "virtualDocuments", False),
+        standard_navigation=_option(options, "standardNavigation", False),
     )
+
+
+def source_choices_of(options: object) -> SourceChoices:
+    """Read the choices of sources in the same way: each field of `SourceSettings` is an option.
+
+    ``true`` is a source's default (for requests: all), ``false`` is off. What is a list of patterns
+    or names may also be one of these.
+
+    >>> source_choices_of({"sources": {"branches": ["agent/*"], "files": False}}).settings.branches
+    ('agent/*',)
+    >>> source_choices_of({"origin": "head", "trusted": False}).trusted
+    False
+    """
+    chosen: dict[str, Any] = {
+        each.name: _option(options, f"sources.{each.name}", each.default)
+        for each in fields(SourceSettings)
+        if each.name != "origin"
+    }
+    origin = _option(options, "origin", SourceSettings().origin, CHOICES)
+    is_untrusted = isinstance(options, dict) and options.get("trusted") is False
+    return SourceChoices(
+        settings=SourceSettings(origin, **chosen),
+        buffer=_option(options, "sources.buffer", False),
+        trusted=not is_untrusted,
+    )
+
+
+_MEANING_OF_TRUE = {"sources.requests": ("pull/*", "merge-requests/*")}
+"""Where that is not the default."""
+
+
+def _option(options: object, name: str, default: V, words: Collection[str] = ()) -> V:
+    """Return an option of the type of its default.
+
+    A text is one of the ``words``, and a number is from 0 to its default. Whatever else a client
+    sends is logged without its value, which may be long.
+    """
+    given: Any = options
+    for part in name.split("."):
+        given = given.get(part) if isinstance(given, dict) else None
+    taken: Any = None
+    match default, given:
+        case (_, None):
+            return default
+        case (bool(), bool()):
+            taken = given
+        case (str(), str()) if given in words:
+            taken = given
+        case (int(), int()) if type(given) is type(default) and 0 <= given <= default:
+            taken = given
+        case (tuple(), bool()):
+            taken = _MEANING_OF_TRUE.get(name, default) if given else ()
+        case (tuple(), [*items]) if all(isinstance(item, str) for item in items):
+            taken = tuple(items)
+        case (dict(), dict()):
+            taken = {key: value for key, value in given.items() if isinstance(value, str)}
+            for key in given.keys() - taken.keys():
+                logger.warning("%s.%s must be a string", name, key)
+    if taken is None:
+        logger.warning("%s must be %s", name, _wanted(default, words))
+    return default if taken is None else taken
+
+
+def _wanted(default: object, words: Collection[str]) -> str:
+    match default:
+        case bool():
+            return "true or false"
+        case str():
+            return f"one of {', '.join(words)}"
+        case int():
+            return f"from 0 to {default}"
+        case tuple():
+            return "true, false or a list of strings"
+    return "an object"
 
 
 def merged(base: object, over: object) -> object:
@@ -85,48 +173,3 @@ def merged(base: object, over: object) -> object:
     if not isinstance(base, dict) or not isinstance(over, dict):
         return over
     return base | {key: merged(base.get(key), value) for key, value in over.items()}
-
-
-class _Section:
-    """Options by name. Unusable ones are logged without their values, which may be long."""
-
-    def __init__(self, options: object, prefix: str = "") -> None:
-        """Take the options of a client; anything except an object has none."""
-        if options is not None and not isinstance(options, dict):
-            logger.warning("the options must be an object")
-        self._options: dict[str, Any] = options if isinstance(options, dict) else {}
-        self._prefix = prefix
-
-    def given(self, name: str, kind: type[V], default: V) -> V:
-        """Return an option of a type."""
-        value = self._options.get(name)
-        if value is None:
-            return default
-        if type(value) is not kind:
-            logger.warning("%s%s must be of type %s", self._prefix, name, kind.__name__)
-            return default
-        return value
-
-    def choice(self, name: str, allowed: Collection[str], default: str) -> str:
-        """Return an option that is one of some words."""
-        value = self._options.get(name)
-        if value is None:
-            return default
-        if not isinstance(value, str) or value not in allowed:
-            logger.warning("%s%s must be one of %s", self._prefix, name, ", ".join(allowed))
-            return default
-        return value
-
-    def count(self, name: str, most: int) -> int:
-        """Return a number from 0 to the most, which is the default."""
-        value = self.given(name, int, most)
-        if 0 <= value <= most:
-            return value
-        logger.warning("%s%s must be from 0 to %d", self._prefix, name, most)
-        return most
-
-    def mapping(self, name: str, kind: type[V]) -> dict[str, V]:
-        """Return an option that maps names to values of a type, without those of others."""
-        section = _Section(self.given(name, dict, {}), f"{self._prefix}{name}.")
-        values = {str(key): section.given(key, kind, None) for key in section._options}
-        return {key: value for key, value in values.items() if value is not None}

@@ -21,29 +21,15 @@ from excise_server.editor.analysis import Analysis
 from excise_server.editor.document import OWN_EDITS, document_key
 from excise_server.editor.findings import hunk_heading, names_of, review_page
 from excise_server.foundation.escape import printable
-from excise_server.foundation.paths import inside
-from excise_server.lsp import protocol
-from excise_server.lsp.candidates import candidates
-from excise_server.lsp.choices import start_again
+from excise_server.foundation.files import inside
+from excise_server.lsp.candidates import candidates, start_again
 from excise_server.lsp.disk import local_path
 from excise_server.lsp.edits import take_candidate
-from excise_server.lsp.protocol import CandidatesParams, StartAgainParams
 from excise_server.lsp.rpc import RequestFailed
 from excise_server.lsp.server import ExciseServer
-from excise_server.sources.finding import CHOICES
-
-__all__ = [
-    "OPEN_CANDIDATE",
-    "OPEN_CANDIDATES",
-    "OPEN_REVIEW",
-    "PICK_ORIGIN",
-    "RESTART_REVIEW",
-    "SOURCE_KINDS",
-    "STANDARD",
-    "TAKE_CANDIDATE",
-    "executor",
-    "standard_actions",
-]
+from excise_server.wire import lsp as p
+from excise_server.wire.lsp import CandidatesParams, DocumentParams
+from excise_server.wire.sources import CHOICES
 
 OPEN_CANDIDATES = "excise.standard.openCandidates"
 OPEN_REVIEW = "excise.standard.openReview"
@@ -58,7 +44,7 @@ Command = Callable[[ExciseServer, Argument], Coroutine[Any, Any, None]]
 
 async def open_candidates(ls: ExciseServer, argument: Argument) -> None:
     """Show all candidates of the repository that a file or folder is in."""
-    from excise_server.report.candidates_markdown import candidates_page
+    from excise_server.report.markdown_pages import candidates_page
 
     uri = _uri(argument)
     document = await candidates(ls, CandidatesParams(uri))
@@ -109,9 +95,9 @@ async def pick_origin(ls: ExciseServer, argument: Argument) -> None:
 async def restart_review(ls: ExciseServer, argument: Argument) -> None:
     """Restart the review of a document from its current origin."""
     uri = _uri(argument)
-    if not (await start_again(ls, StartAgainParams(uri))).started:
-        raise RequestFailed(f"there is no review of {_name(uri)}")
-    _say(ls, f"The review of {_name(uri)} starts again.")
+    if not (await start_again(ls, DocumentParams(uri))).started:
+        raise RequestFailed(f"{_name(uri)} is not being reviewed")
+    _say(ls, f"The review of {_name(uri)} was restarted.")
 
 
 ORIGINS = {"saved": "the saved file", "head": "HEAD", "index": "the index"}
@@ -194,9 +180,9 @@ def executor(handlers: dict[str, Handler]) -> Handler:
                 raise JsonRpcInvalidParams(f"{params.command} takes one argument: an object")
             await standard(ls, arguments[0])
             return None
-        method = protocol.COMMANDS.get(params.command)
+        method = p.COMMANDS.get(params.command)
         if method is None:
-            raise JsonRpcInvalidParams("unknown command: the capabilities name those there are")
+            raise JsonRpcInvalidParams("unknown command: the server's capabilities list them all")
         if len(arguments) != 1:
             raise JsonRpcInvalidParams(f"{params.command} takes one argument: the params")
         result = handlers[method](ls, ls.protocol.params_of(method, arguments[0]))

@@ -7,9 +7,12 @@ and nothing in a repository is run.
 from __future__ import annotations
 
 import asyncio
+import inspect
 import os
 import warnings
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import wraps
+from inspect import Parameter
 from typing import Annotated, Any, Literal
 
 from mcp.server import MCPServer
@@ -21,32 +24,28 @@ from pydantic import Field
 
 from excise import __version__
 from excise.errors import Cancelled
-from excise_server.foundation.cancellation import StopFlag
 from excise_server.foundation.escape import printable, shortened
 from excise_server.foundation.inputs import SourceError
-from excise_server.mcp.folders import FolderError, allowed_folder, root_folder
+from excise_server.mcp.folders import allowed_folder, root_folder
 from excise_server.mcp.pages import (
     Answer,
-    CandidatesAnswer,
-    DuplicatesAnswer,
-    ReviewAnswer,
-    TakeAnswer,
     candidates_page,
     duplicates_answer,
     review_page,
+    sent,
     take_answer,
     whole_names,
     with_hidden,
 )
-from excise_server.workers.quarantine import Quarantine, cache_folder
+from excise_server.processes.lifetime import StopFlag
+from excise_server.processes.parsers import Quarantine, cache_folder
+from excise_server.wire.sources import CHOSEN, SOURCES
 from excise_server.workers.surveys import arguments_of
 from excise_server.workers.worker import FailedInWorkerError, Worker
 
-__all__ = ["mcp_server", "serve"]
-
 INSTRUCTIONS = """\
 Compares competing proposals (git worktrees, branches, pull requests) for one repository.
-1. list_candidates: the proposals, which of them make similar edits (group), in what order to look.
+1. list_candidates: the proposals, which are near each other (family) or the same code, in order.
 2. review: what they change, hunk by hunk; each text once, with the candidates that have it.
 3. take: a patch of what you choose, for your user; it writes nothing.
 find_duplicates: is someone else already fixing this? Ask before you propose a patch.
@@ -64,10 +63,25 @@ READS = ToolAnnotations(
 )
 
 Folder = Annotated[str, Field(description="The repository; default: where the server was started.")]
-Branches = Annotated[
-    tuple[str, ...],
-    Field(description="Branches like agent/* or pull/*, in addition to all worktrees."),
-]
+Chosen = Mapping[str, object]
+"""What chooses candidates, by the words of the commands' options: each is an argument of a tool."""
+
+NOTHING: Chosen = {}
+
+
+def _argument(name: str, description: str, default: str | tuple[str, ...] = ()) -> Parameter:
+    kind: Any = str if isinstance(default, str) else tuple[str, ...]
+    hint = Annotated[kind, Field(description=description)]
+    return Parameter(name, Parameter.POSITIONAL_OR_KEYWORD, default=default, annotation=hint)
+
+
+_CHOICES = (
+    *(_argument(name, SOURCES[name].tool_help or SOURCES[name].help) for name in CHOSEN),
+    _argument("only", "Only candidates so named (globs)."),
+    _argument("onto", "Replay onto this revision, or saved; default: HEAD.", ""),
+    _argument("base", "NAME=REV: what a candidate started from."),
+)
+
 Intent = Annotated[
     Literal["fix", "change"],
     Field(description="What they are for: in a bug fix, fewer tokens come first."),
@@ -78,14 +92,10 @@ Page = Annotated[int, Field(ge=1, description="From 1; the answer has the number
 class Tools:
     """The tools, over the workers of this process.
 
-    Parameters
-    ----------
-    served
-        The real paths of the folders that may be read.
+    - ``served``: the real paths of the folders that may be read.
     """
 
     def __init__(self, served: Sequence[str]) -> None:
-        """Start nothing yet."""
         self._served = list(served)
         self.worker = Worker(Quarantine(cache_folder()))
         self._turned: tuple[tuple[object, ...], dict[str, Any]] | None = None
@@ -94,26 +104,26 @@ class Tools:
         self,
         context: Context,
         folder: Folder = "",
-        branches: Branches = (),
+        chosen: Chosen = NOTHING,
         intent: Intent = "change",
         page: Page = 1,
-    ) -> Annotated[CallToolResult, CandidatesAnswer]:
-        """List the proposals for a repository: groups of equal edits, order, files, conflicts."""
-        document = await self._paged("worktrees", context, folder, branches, page, intent)
+    ) -> CallToolResult:
+        """List the proposals for a repository: families of near edits, order, files, conflicts."""
+        document = await self._paged("worktrees", context, folder, chosen, page, intent)
         return _answer(candidates_page(document, page))
 
     async def review(
         self,
         context: Context,
         folder: Folder = "",
-        branches: Branches = (),
+        chosen: Chosen = NOTHING,
         batch: Annotated[int, Field(ge=1, description="Of list_candidates.")] = 1,
         path: Annotated[str, Field(description="Only this file.")] = "",
         intent: Intent = "change",
         page: Page = 1,
-    ) -> Annotated[CallToolResult, ReviewAnswer]:
+    ) -> CallToolResult:
         """Show what the candidates of a batch change, hunk by hunk, equal texts once."""
-        document = await self._paged("review", context, folder, branches, page, intent)
+        document = await self._paged("review", context, folder, chosen, page, intent)
         answer = review_page(document, batch, path, page)
         if answer is None:
             raise ToolError(
@@ -130,17 +140,18 @@ class Tools:
         ],
         digest: Annotated[str, Field(description="Of the review in which you chose.")],
         folder: Folder = "",
-        branches: Branches = (),
+        chosen: Chosen = NOTHING,
         anyway: Annotated[bool, Field(description="Also a mix that lacks a name.")] = False,
-    ) -> Annotated[CallToolResult, TakeAnswer]:
+        split: Annotated[bool, Field(description="Hunks without those they belong with.")] = False,
+    ) -> CallToolResult:
         """Put together what you choose of candidates, as one git patch; nothing is written."""
         names = list(choices)
         if self._turned is not None and self._turned[0][0] == "review":
             names = whole_names(self._turned[1], names)
-        chosen = {"choices": names, "digest": digest, "anyway": anyway}
-        document = await self._survey("take", context, folder, branches, **chosen)
+        taken = {"choices": names, "digest": digest, "anyway": anyway, "split": split}
+        document = await self._survey("take", context, folder, **chosen, **taken)
         answer = take_answer(document)
-        if (length := len(answer.sent)) > LONGEST_PATCH:
+        if (length := len(sent(answer))) > LONGEST_PATCH:
             raise ToolError(
                 f"the patch has {length:,} characters: choose less, or let your user take them"
             )
@@ -159,12 +170,12 @@ class Tools:
         title: Annotated[str, Field(description="The purpose of the patch, in one line.")] = "",
         message: Annotated[str, Field(description="Why, as you would write it.")] = "",
         folder: Folder = "",
-    ) -> Annotated[CallToolResult, DuplicatesAnswer]:
+    ) -> CallToolResult:
         """Say which pull requests may be about the same issue as a patch, or as each other."""
         if len(patch) > LONGEST_ASKED:
             raise ToolError(f"the patch has over {LONGEST_ASKED:,} characters")
-        query = {"patch": patch, "title": title, "message": message}
-        document = await self._survey("duplicates", context, folder, branches, **query)
+        query = {"patch": patch, "title": title, "message": message, "onto": ""}
+        document = await self._survey("duplicates", context, folder, branches=branches, **query)
         return _answer(duplicates_answer(document))
 
     async def _paged(
@@ -172,7 +183,7 @@ class Tools:
         kind: str,
         context: Context,
         folder: str,
-        branches: Sequence[str],
+        chosen: Mapping[str, object],
         page: int,
         intent: str,
     ) -> dict[str, Any]:
@@ -180,33 +191,46 @@ class Tools:
 
         So all pages show one state, and turning pages costs nothing.
         """
-        arguments = (kind, folder, tuple(branches), intent, await _roots(context))
+        arguments = (kind, folder, chosen, intent, await _roots(context))
         if page > 1 and self._turned is not None and self._turned[0] == arguments:
             return self._turned[1]
-        document = await self._survey(kind, context, folder, branches, intent=intent)
+        document = await self._survey(kind, context, folder, **chosen, intent=intent)
         self._turned = (arguments, document)
         return document
 
     async def _survey(
-        self, kind: str, context: Context, folder: str, branches: Sequence[str], **more: object
+        self, kind: str, context: Context, folder: str, **asked: object
     ) -> dict[str, Any]:
         """Read and compare in a worker. A cancelled call ends its work."""
-        try:
-            allowed = allowed_folder(folder, self._served, await _roots(context))
-        except FolderError as error:
-            raise _error(error) from error
-        arguments = arguments_of(
-            folder=allowed, folders=self._served, branches=list(branches), base="", **more
-        )
         cancel = StopFlag()
         try:
+            allowed = allowed_folder(folder, self._served, await _roots(context))
+            arguments = arguments_of(folder=allowed, folders=self._served, roots=[allowed], **asked)
             return await asyncio.to_thread(self.worker.survey, kind, arguments, cancel)
         except SourceError as error:
-            raise _error(error) from error
+            raise ToolError(shortened(printable(str(error)), LONGEST_ERROR)) from error
         except (Cancelled, FailedInWorkerError) as error:
             raise ToolError("comparing failed; the server's log has more") from error
         finally:
             cancel.cancel()
+
+
+def _choosing(tool: Callable[..., Awaitable[CallToolResult]]) -> Callable[..., Any]:
+    """Return a tool with the arguments `_CHOICES` in the place of ``chosen``."""
+
+    @wraps(tool)
+    async def choosing(**arguments: object) -> CallToolResult:
+        chosen = {each.name: arguments.pop(each.name) for each in _CHOICES}
+        return await tool(chosen=chosen, **arguments)
+
+    signature = inspect.signature(tool, eval_str=True)
+    parameters = [
+        argument
+        for each in signature.parameters.values()
+        for argument in (_CHOICES if each.name == "chosen" else (each,))
+    ]
+    vars(choosing)["__signature__"] = signature.replace(parameters=parameters)
+    return choosing
 
 
 async def _roots(context: Context) -> list[str] | None:
@@ -233,11 +257,7 @@ def _answer(answer: Answer) -> CallToolResult:
     A tool with an output schema must send structured content and should repeat it as text for
     clients that do not know it: each character twice. So the tools have none.
     """
-    return CallToolResult(content=[TextContent(type="text", text=with_hidden(answer).sent)])
-
-
-def _error(error: SourceError | FolderError) -> ToolError:
-    return ToolError(shortened(printable(str(error)), LONGEST_ERROR))
+    return CallToolResult(content=[TextContent(type="text", text=sent(with_hidden(answer)))])
 
 
 def mcp_server(served: Sequence[str]) -> tuple[MCPServer[Any], Tools]:
@@ -246,7 +266,12 @@ def mcp_server(served: Sequence[str]) -> tuple[MCPServer[Any], Tools]:
     server: MCPServer[Any] = MCPServer(
         "excise", instructions=INSTRUCTIONS, version=__version__, log_level="WARNING"
     )
-    for tool in (tools.list_candidates, tools.review, tools.take, tools.find_duplicates):
+    for tool in (
+        _choosing(tools.list_candidates),
+        _choosing(tools.review),
+        _choosing(tools.take),
+        tools.find_duplicates,
+    ):
         server.tool(annotations=READS, structured_output=False)(tool)
     return server, tools
 

@@ -6,13 +6,8 @@ import os
 from collections.abc import Sequence
 from urllib.parse import unquote, urlsplit
 
-from excise_server.foundation.paths import inside
-
-__all__ = ["FolderError", "allowed_folder", "root_folder"]
-
-
-class FolderError(Exception):
-    """The error for a folder that may not be read, with the reason for the client."""
+from excise_server.foundation.files import inside
+from excise_server.foundation.inputs import SourceError
 
 
 def root_folder(uri: str) -> str | None:
@@ -27,27 +22,20 @@ def root_folder(uri: str) -> str | None:
 def allowed_folder(path: str, served: Sequence[str], roots: Sequence[str] | None) -> str:
     """Return the real path of a folder that a client asked about.
 
-    Parameters
-    ----------
-    path
-        A path. A relative or empty one starts at the first folder that is served.
-    served
-        The real paths of the folders of the command line.
-    roots
-        The folders that the client announced; None if it announces none.
+    Raises SourceError if it is not a folder, or is outside the served folders or the client's
+    roots.
 
-    Raises
-    ------
-    FolderError
-        If it is not a folder, or is outside the served folders or the client's roots.
+    - ``path``: a path. A relative or empty one starts at the first folder that is served.
+    - ``served``: the real paths of the folders of the command line.
+    - ``roots``: the folders that the client announced; None if it announces none.
     """
     if "\0" in path:
-        raise FolderError("a path cannot hold a null character")
+        raise SourceError("a path cannot hold a null character")
     folder = os.path.realpath(os.path.join(served[0], os.path.expanduser(path)))
     if not inside(folder, served):
-        raise FolderError(f"{path!r} is outside the folders that `excise mcp` was started for")
+        raise SourceError(f"{path!r} is outside the folders that `excise mcp` was started for")
     if roots is not None and not inside(folder, [os.path.realpath(root) for root in roots]):
-        raise FolderError(f"{path!r} is outside the roots that your client announced")
+        raise SourceError(f"{path!r} is outside the roots that your client announced")
     if not os.path.isdir(folder):
-        raise FolderError(f"{path!r} is not a folder")
+        raise SourceError(f"{path!r} is not a folder")
     return folder

@@ -17,16 +17,13 @@ from typing import Any, BinaryIO
 
 import msgspec
 
-from excise.patches import IGNORED, Message, Patch, Pool, patch_id
-from excise.patches.features import BLOCK, NO_HEADING, NO_NAME, Edits, text_id
+from excise.patches import IGNORED, Message, Patch, PatchIds, Pool, ids_of
+from excise.patches.features import BLOCK, NO_HEADING, NO_NAME, PatchFeatures, Reader
 from excise.patches.mail import pieces, read_piece
-from excise.patches.reader import Reader
 from excise.tokens import Vocabulary
-from excise_server.foundation.forks import Map
 from excise_server.foundation.inputs import Rejected
+from excise_server.processes.forks import Map
 from excise_server.queue.reading import BINARY, Queue, is_binary, loaded, newest, queue_of
-
-__all__ = ["Counted", "Merger", "Part", "Piece", "PieceReader", "read_counted", "without_hunks"]
 
 TOGETHER = 400_000
 """Bytes of messages that are read as one part, .."""
@@ -39,21 +36,21 @@ SHOWN = 64
 Piece = tuple[int, int, bytes]
 """A message: its number in its file, its line there, and its bytes."""
 
-Known = tuple[Patch, Edits, str, str]
-"""A patch without hunks, its edits, its patch-id and its text id, as `Pool.add_read` takes them."""
+Known = tuple[Patch, PatchFeatures, PatchIds]
+"""A patch without hunks, its edits and its names, as `Pool.add_read` takes them."""
 
 
 class Part(msgspec.Struct, frozen=True, array_like=True):
     """Some messages as one process has read them.
 
-    ``ids`` are the patch-id and text id of each that has files, ``lengths`` how many ints of each
+    ``ids`` are the names of each that has files, ``lengths`` how many ints of each
     kind each of these has (four bytes an int, as in ``ints``). ``words`` are what the process has
     named since its last part, each kind from ``starts`` on.
     """
 
     process: int
     messages: list[Message]
-    ids: list[tuple[str, str]]
+    ids: list[PatchIds]
     notes: list[tuple[str, ...]]
     lengths: list[bytes]
     ints: list[bytes]
@@ -76,14 +73,13 @@ class PieceReader:
     """Reads and counts messages, under one vocabulary for each process that has a copy of it."""
 
     def __init__(self, ignored: Sequence[str] = IGNORED) -> None:
-        """Take the globs of files that are left out."""
         self._ignored = tuple(ignored)
         self._reader = Reader()
         self._sent = [0, 0, 0]
 
-    def __call__(self, found: Sequence[Piece]) -> bytes | Part:
+    def __call__(self, pieces: Sequence[Piece]) -> bytes | Part:
         """Read some messages; what is not Unicode cannot be sent, and is not encoded."""
-        part = self.part([read_piece(*piece) for piece in found])
+        part = self.part([read_piece(*piece) for piece in pieces])
         try:
             data = msgspec.msgpack.encode(part)
         except UnicodeEncodeError:
@@ -100,7 +96,7 @@ class PieceReader:
         return Part(
             process=os.getpid(),
             messages=[without_hunks(message) for message in messages],
-            ids=[(patch_id(patch), text_id(patch)) for patch in patches],
+            ids=[ids_of(patch) for patch in patches],
             notes=[own.notes for own in edits],
             lengths=[array("i", map(len, column)).tobytes() for column in columns],
             ints=[b"".join(column) for column in columns],
@@ -116,7 +112,6 @@ class Merger:
     """
 
     def __init__(self) -> None:
-        """Start with empty vocabularies."""
         self._vocabularies = Vocabulary(), Vocabulary(), Vocabulary()
         self._names: dict[int, list[array[int]]] = {}
 
@@ -124,10 +119,9 @@ class Merger:
         """Return the messages of a part, and its patches."""
         part = data if isinstance(data, Part) else msgspec.msgpack.decode(data, type=Part)
         patches = (message.patch for message in part.messages if message.patch.files)
-        known = zip(patches, self._edits(part), part.ids, strict=True)
-        return part.messages, [(patch, edits, *ids) for patch, edits, ids in known]
+        return part.messages, list(zip(patches, self._edits(part), part.ids, strict=True))
 
-    def _edits(self, part: Part) -> Iterator[Edits]:
+    def _edits(self, part: Part) -> Iterator[PatchFeatures]:
         import numpy as np
 
         token, name, line = (np.frombuffer(own, np.int32) for own in self._renamed(part))
@@ -147,16 +141,20 @@ class Merger:
                 array("i", own[start:stop].tobytes())
                 for own, (start, stop) in zip(merged, cuts, strict=True)
             ]
-            yield Edits(ints[0], ints[1], ints[2], ints[3], notes)
+            yield PatchFeatures(ints[0], ints[1], ints[2], ints[3], notes)
 
     def _renamed(self, part: Part) -> list[array[int]]:
         """Return what the ints of a part are here: of tokens, names and lines."""
-        names = self._names.setdefault(part.process, [array("i"), array("i"), array("i")])
+        names = self._names.get(part.process) or [array("i")] * 3
         parts = zip(names, self._vocabularies, part.starts, part.words, strict=True)
-        for own, vocabulary, start, words in parts:
-            del own[start:]
+        # New arrays: who samples the frames of a thread, as Dask's profiler does, keeps views of
+        # the last part's alive, and what is viewed cannot grow.
+        names = [
             # A tuple arrives as a list.
-            own.extend(vocabulary.intern(tuple(w) if isinstance(w, list) else w for w in words))
+            own[:start] + vocabulary.intern(tuple(w) if isinstance(w, list) else w for w in words)
+            for own, vocabulary, start, words in parts
+        ]
+        self._names[part.process] = names
         return names
 
 
@@ -171,21 +169,12 @@ def read_counted(
 ) -> Counted:
     """Read every message that the paths name, as `read_queue` does, and count its edits.
 
-    Parameters
-    ----------
-    map
-        Applied to the parts that the work is cut into: it may use other processes.
-    pool
-        An empty pool, to which the patches are added.
-    only_newest
-        Leave out what `newest` leaves out.
-    advance
-        Told which share of the messages is read.
+    Raises SourceError if a path that was given cannot be read itself.
 
-    Raises
-    ------
-    SourceError
-        If a path that was given cannot be read itself.
+    - ``map``: applied to the parts that the work is cut into: it may use other processes.
+    - ``pool``: an empty pool, to which the patches are added.
+    - ``only_newest``: leave out what `newest` leaves out.
+    - ``advance``: told which share of the messages is read.
     """
     rejected: list[Rejected] = []
     files = [(name, listed, _cut(data)) for name, data, listed in loaded(paths, stdin, rejected)]

@@ -20,9 +20,6 @@ from excise.patches.pool import Pairs, piece_search
 from excise_server.foundation.inputs import SourceError
 from excise_server.queue.counted import Counted, Merger, Part, Piece, PieceReader, read_counted
 
-__all__ = ["Crew", "count_part", "crew", "distributed_pool", "distributed_queue", "read_part"]
-__all__ += ["search_pairs", "version_here"]
-
 INSTALL = extra_hint("distributed")
 
 TOGETHER = 200
@@ -34,51 +31,14 @@ PIECES = 4
 _SECONDS = 20
 
 
-class Crew:
-    """Workers, and ways to give them work; a task whose worker dies is done again by another."""
-
-    def __init__(self, client: Any) -> None:  # noqa: ANN401 - distributed has no types
-        """Take a connected client."""
-        self._client = client
-
-    @property
-    def size(self) -> int:
-        """How many workers there are."""
-        return len(self._client.nthreads())
-
-    def submit(self, function: Callable[..., Any], *given: Any) -> Any:  # noqa: ANN401
-        """Start one task; what is given may be a task itself."""
-        return self._client.submit(function, *given, pure=False)
-
-    def results(self, tasks: Sequence[Any]) -> Iterator[Any]:
-        """Yield the results in order.
-
-        Raises
-        ------
-        SourceError
-            If the workers are gone, or one task killed several of them.
-        """
-        gone = (
-            _imported("distributed").KilledWorker,
-            import_module("distributed.client").FutureCancelledError,
-        )
-        for task in tasks:
-            try:
-                yield task.result()
-            except (*gone, OSError) as error:
-                reason = f"the workers are gone: {type(error).__name__}"
-                raise SourceError(reason, hint="start them again, or go without --dask") from error
-
-
 @contextmanager
-def crew(address: str | None, workers: int) -> Iterator[Crew]:
-    """Connect to a scheduler, or start workers on this machine for as long as this lasts.
+def connected(address: str | None, workers: int) -> Iterator[Any]:
+    """Yield a client of a scheduler, or of new workers on this machine, for as long as this lasts.
 
-    Raises
-    ------
-    SourceError
-        If Dask is not installed, the scheduler does not answer, it has no workers, or these have
-        another version of excise.
+    A task whose worker dies is done again by another.
+
+    Raises SourceError if Dask is not installed, the scheduler does not answer, it has no workers,
+    or these have another version of excise.
     """
     dask = _imported("distributed")
     with ExitStack() as stack:
@@ -102,7 +62,7 @@ def crew(address: str | None, workers: int) -> Iterator[Crew]:
                 hint = "check the address, such as tcp://host:8786"
                 raise SourceError(reason, name=address, hint=hint) from error
         _check(client, address or "the local cluster")
-        yield Crew(client)
+        yield client
 
 
 def _imported(module: str) -> Any:  # noqa: ANN401 - it may be missing, and has no types of its own
@@ -121,21 +81,38 @@ def _check(client: Any, name: str) -> None:  # noqa: ANN401
             "it has no workers", name=name, hint="start: dask worker ADDRESS"
         ) from error
     try:
-        found = client.run(version_here)
+        versions = client.run(version_here)
     except Exception as error:
         hint = f"on the workers, too, {INSTALL}"
         raise SourceError(
             f"excise is not on every worker: {error}", name=name, hint=hint
         ) from error
     own = version_here()
-    if other := {worker: version for worker, version in found.items() if version != own}:
+    if other := {worker: version for worker, version in versions.items() if version != own}:
         worker, version = next(iter(other.items()))
         reason = f"the worker at {worker} has excise {version}, this is {own}"
-        raise SourceError(reason, name=name, hint="give all the same version")
+        raise SourceError(reason, name=name, hint="install the same version everywhere")
+
+
+def _results(tasks: Sequence[Any]) -> Iterator[Any]:
+    """Yield the results of tasks in order.
+
+    Raises SourceError if the workers are gone, or one task killed several of them.
+    """
+    gone = (
+        _imported("distributed").KilledWorker,
+        import_module("distributed.client").FutureCancelledError,
+    )
+    for task in tasks:
+        try:
+            yield task.result()
+        except (*gone, OSError) as error:
+            reason = f"the workers are gone: {type(error).__name__}"
+            raise SourceError(reason, hint="start them again, or go without --dask") from error
 
 
 def distributed_queue(
-    crew: Crew,
+    client: Any,  # noqa: ANN401
     paths: Iterable[str],
     stdin: BinaryIO,
     *,
@@ -147,12 +124,12 @@ def distributed_queue(
     """Read a queue as `read_counted` does, by workers; what they have read stays with them."""
     parts: list[Any] = []
 
-    def reading(_: object, found: Iterable[Sequence[Piece]]) -> Iterator[bytes | Part]:
-        parts.extend(crew.submit(read_part, ignored, part) for part in found)
-        return crew.results(parts)
+    def reading(_: object, cut: Iterable[Sequence[Piece]]) -> Iterator[bytes | Part]:
+        parts.extend(client.submit(read_part, ignored, part, pure=False) for part in cut)
+        return _results(parts)
 
     def search(least: float, idf: bool) -> Iterator[Pairs]:
-        return _searched(crew, parts, counted.numbers, least, idf)
+        return _searched(client, parts, counted.numbers, least, idf)
 
     pool = Pool(ignored=ignored, idf=idf, searcher=search)
     counted = read_counted(paths, stdin, reading, pool, only_newest=only_newest, advance=advance)
@@ -160,33 +137,43 @@ def distributed_queue(
 
 
 def distributed_pool(
-    crew: Crew, patches: Sequence[Patch], *, ignored: Sequence[str] = IGNORED, idf: bool = False
+    client: Any,  # noqa: ANN401
+    patches: Sequence[Patch],
+    *,
+    ignored: Sequence[str] = IGNORED,
+    idf: bool = False,
 ) -> Pool:
     """Return a pool whose features and pairs come from workers; single scores are made here."""
     parts = [
-        crew.submit(count_part, tuple(ignored), list(patches[start : start + TOGETHER]))
+        client.submit(
+            count_part, tuple(ignored), list(patches[start : start + TOGETHER]), pure=False
+        )
         for start in range(0, len(patches), TOGETHER)
     ]
 
     def search(least: float, idf: bool) -> Iterator[Pairs]:
-        return _searched(crew, parts, range(len(patches)), least, idf)
+        return _searched(client, parts, range(len(patches)), least, idf)
 
     pool = Pool(ignored=ignored, idf=idf, searcher=search)
     merger = Merger()
-    counted = (known for part in crew.results(parts) for known in merger.take(part)[1])
-    for patch, (_, edits, name, text) in zip(patches, counted, strict=True):
-        pool.add_read(patch, edits, name, text)
+    counted = (known for part in _results(parts) for known in merger.take(part)[1])
+    for patch, (_, edits, ids) in zip(patches, counted, strict=True):
+        pool.add_read(patch, edits, ids)
     return pool
 
 
 def _searched(
-    crew: Crew, parts: Sequence[Any], numbers: Sequence[int], least: float, idf: bool
+    client: Any,  # noqa: ANN401
+    parts: Sequence[Any],
+    numbers: Sequence[int],
+    least: float,
+    idf: bool,
 ) -> Iterator[Pairs]:
     """Return the pairs of a pool whose parts the workers have."""
-    pieces = max(1, min(PIECES * crew.size, len(numbers) // TOGETHER))
-    search = uuid4().hex, numbers, least, idf
-    return crew.results(
-        [crew.submit(search_pairs, search, list(parts), piece, pieces) for piece in range(pieces)]
+    pieces = max(1, min(PIECES * len(client.nthreads()), len(numbers) // TOGETHER))
+    given = (uuid4().hex, numbers, least, idf), list(parts)
+    return _results(
+        [client.submit(search_pairs, *given, piece, pieces, pure=False) for piece in range(pieces)]
     )
 
 
@@ -198,9 +185,9 @@ def version_here() -> str:
     return __version__
 
 
-def read_part(ignored: Sequence[str], found: Sequence[Piece]) -> bytes | Part:
+def read_part(ignored: Sequence[str], pieces: Sequence[Piece]) -> bytes | Part:
     """Read and count messages, under a vocabulary of their own."""
-    return PieceReader(ignored)(found)
+    return PieceReader(ignored)(pieces)
 
 
 def count_part(ignored: Sequence[str], patches: Sequence[Patch]) -> Part:
@@ -216,10 +203,7 @@ def search_pairs(
 ) -> Pairs:
     """Return the pairs of one piece of a search that are close enough.
 
-    Parameters
-    ----------
-    search
-        Its name, the numbers of the patches that are in it, the least value, and ``idf``.
+    - ``search``: its name, the numbers of the patches that are in it, the least value, and ``idf``.
     """
     name, numbers, least, idf = search
     known = _searches(name)

@@ -12,35 +12,16 @@ from typing import BinaryIO
 from excise.patches import Message, PatchError, postings
 from excise.patches import newest as newest_of
 from excise.patches import read as read_messages
-from excise_server.foundation.files import file_error
+from excise_server.foundation.files import FLAGS, file_error
 from excise_server.foundation.inputs import Rejected, SourceError, unique_ids
-
-__all__ = [
-    "BINARY",
-    "ENDINGS",
-    "MAX_QUEUE",
-    "NO_DIFF",
-    "Member",
-    "Queue",
-    "as_series",
-    "is_binary",
-    "is_foreign",
-    "loaded",
-    "newest",
-    "notes_of",
-    "queue_of",
-    "read_queue",
-]
 
 MAX_QUEUE = 1_000_000_000
 """Largest file of patches read, in bytes: 1 GB."""
 
 NO_DIFF = "no diff in it"
-BINARY = Message(1, error="binary: it holds NUL characters")
+BINARY = Message(1, error="binary: it contains NUL characters")
 """The message of a binary file."""
 STDIN = "-"
-_FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0)
-_FLAGS |= getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
 ENDINGS = (".patch", ".diff", ".mbox", ".eml", ".mbx", ".rej")
 """Names that say what a file is: one without a message is refused, not passed over."""
 
@@ -80,10 +61,7 @@ class Queue:
 def read_queue(paths: Iterable[str], stdin: BinaryIO) -> Queue:
     """Read every message that the paths name; one that cannot be read never stops the others.
 
-    Raises
-    ------
-    SourceError
-        If a path that was given cannot be read itself.
+    Raises SourceError if a path that was given cannot be read itself.
     """
     rejected: list[Rejected] = []
     files = (
@@ -130,9 +108,9 @@ def queue_of(
 
 def newest(queue: Queue) -> Queue:
     """Return the queue without patches that a newer version of their series replaces."""
-    kept = {queue.sent[at].id for at in newest_of([member.message for member in queue.sent])}
+    kept = {queue.sent[index].id for index in newest_of([member.message for member in queue.sent])}
     gone = [member.id for member in queue.patches if member.id not in kept]
-    said = [(name, "left out: there is a newer version of its series") for name in gone]
+    said = [(name, "left out: its series has a newer version") for name in gone]
     return replace(
         queue,
         sent=tuple(member for member in queue.sent if member.id in kept),
@@ -145,7 +123,7 @@ def as_series(queue: Queue) -> Queue:
     sent: list[Member] = []
     notes: list[tuple[str, str]] = []
     for posting in postings([member.message for member in queue.sent]):
-        members = [queue.sent[at] for at in posting.messages]
+        members = [queue.sent[index] for index in posting.messages]
         if len(members) == 1 and not posting.missing:
             sent.append(members[0])
             continue
@@ -153,7 +131,7 @@ def as_series(queue: Queue) -> Queue:
         sent.append(Member(members[0].id, message, tuple(member.id for member in members)))
         if posting.missing:
             places = ", ".join(map(str, posting.missing[:8]))
-            notes.append((members[0].id, f"of its series these are not here: {places}"))
+            notes.append((members[0].id, f"missing from its series: {places}"))
     return replace(queue, sent=tuple(sent), notes=(*queue.notes, *notes))
 
 
@@ -194,10 +172,7 @@ def loaded(
 
     A listed file that cannot be read is appended to ``rejected``.
 
-    Raises
-    ------
-    SourceError
-        If a path that was given cannot be read itself.
+    Raises SourceError if a path that was given cannot be read itself.
     """
     for path in paths:
         for name, load, listed in _files(path, stdin):
@@ -227,7 +202,7 @@ def _files(path: str, stdin: BinaryIO) -> Iterator[tuple[str, Callable[[], bytes
 
 def _bytes(path: str) -> bytes:
     try:
-        with open(os.open(path, _FLAGS), "rb") as file:
+        with open(os.open(path, FLAGS), "rb") as file:
             if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
                 raise SourceError("it is not a regular file")
             return _limited(file)

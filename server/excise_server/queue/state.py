@@ -1,4 +1,4 @@
-"""The state of a patch queue: every message that was seen and its features, in one SQLite file.
+"""A queue that is watched: all messages seen before and their features, in one SQLite file.
 
 A batch of messages is one transaction, so that a process may die at any moment. What it holds of a
 message is its bytes (the table ``pieces``, which every version has) and what was made of them; when
@@ -16,16 +16,16 @@ import sys
 import tempfile
 import zlib
 from array import array
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import BinaryIO, TypeVar
 
 import msgspec
 
 from excise import __version__
 from excise.errors import ExciseError
-from excise.patches import Message, Patch, patch_id
+from excise.patches import Message, Patch, PatchIds, ids_of
 from excise.patches.evidence import COUNTS, ChangeCounts, EvidenceReader
 from excise.patches.features import (
     BLOCK,
@@ -33,18 +33,26 @@ from excise.patches.features import (
     MOST_LINES,
     NO_HEADING,
     NO_NAME,
-    Edits,
-    text_id,
+    PatchFeatures,
+    Reader,
 )
-from excise.patches.mail import read_piece
+from excise.patches.identity import RULES
+from excise.patches.mail import pieces, read_piece
 from excise.patches.pool import signature
-from excise.patches.reader import Reader
 from excise_server.foundation.database import is_locked, opened, writing
-from excise_server.foundation.inputs import SourceError
+from excise_server.foundation.inputs import Rejected, SourceError
 from excise_server.queue.counted import without_hunks
-from excise_server.queue.reading import Member
-
-__all__ = ["BATCH", "BadStateError", "Entry", "New", "State", "checked"]
+from excise_server.queue.reading import (
+    BINARY,
+    ENDINGS,
+    NO_DIFF,
+    Member,
+    Queue,
+    is_binary,
+    is_foreign,
+    loaded,
+    notes_of,
+)
 
 T = TypeVar("T")
 
@@ -56,8 +64,8 @@ WAIT = 60.0
 
 _FEATURES = (
     "INSERT INTO features "
-    "(n, message, tokens, blocks, around, context, notes, patch_id, text_id) "
-    "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
+    "(n, message, tokens, blocks, around, context, notes, patch_id, edit_id, code_id) "
+    "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 )
 MESSAGES = "messages:2"
 """Version of the form in which messages are kept."""
@@ -71,7 +79,7 @@ CREATE TABLE pieces (n INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, digest BLOB
   number INTEGER NOT NULL, line INTEGER NOT NULL, data BLOB NOT NULL);
 CREATE TABLE features (n INTEGER PRIMARY KEY, message TEXT NOT NULL, tokens BLOB NOT NULL,
   blocks BLOB NOT NULL, around BLOB NOT NULL, context BLOB NOT NULL, notes TEXT NOT NULL,
-  patch_id TEXT NOT NULL, text_id TEXT NOT NULL);
+  patch_id TEXT NOT NULL, edit_id TEXT NOT NULL, code_id TEXT NOT NULL);
 CREATE TABLE changes (n INTEGER PRIMARY KEY, counts BLOB NOT NULL);
 CREATE TABLE words (kind INTEGER, start INTEGER, items BLOB NOT NULL, PRIMARY KEY (kind, start));
 CREATE TABLE facts (name TEXT PRIMARY KEY, value TEXT NOT NULL);
@@ -96,9 +104,8 @@ class Entry:
     n: int
     id: str
     message: Message
-    edits: Edits
-    patch_id: str
-    text_id: str
+    edits: PatchFeatures
+    ids: PatchIds
 
 
 def _digest_of(piece: bytes) -> bytes:
@@ -115,21 +122,15 @@ class State:
 
     Every method raises `SourceError` if the file cannot be read or written, or is damaged.
 
-    Attributes
-    ----------
-    entries
-        Every message, in the order in which they came.
-    rebuilt
-        What is to be said, if everything had to be made anew; else empty.
+    - ``entries``: every message, in the order in which they came.
+    - ``rebuilt``: what is to be said, if everything had to be made anew; else empty.
     """
 
     def __init__(self, path: str, ignored: Sequence[str] = IGNORED) -> None:
-        """Open a state; make an empty one where there is no file.
+        """Open a state, and make an empty one if the file does not exist.
 
-        Raises
-        ------
-        SourceError
-            If the file is not a state (it is left as it is), is damaged, or cannot be written.
+        Raises SourceError if the file is not a state (it is left as it is), is damaged, or cannot
+        be written.
         """
         self.path, self.ignored = path, tuple(ignored)
         self.entries: list[Entry] = []
@@ -151,7 +152,7 @@ class State:
                 raise
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         self._file.close()
 
     def knows(self, piece: bytes) -> bool:
@@ -162,12 +163,12 @@ class State:
         """Return the id of a message of these bytes, which is known."""
         return self._digests[_digest_of(piece)]
 
-    def add(self, found: Sequence[New]) -> list[str]:
+    def add(self, messages: Sequence[New]) -> list[str]:
         """Add what is new in one transaction, and return its ids."""
         with _errors(self.path), writing(self._file):
             self._catch_up()
             sizes = [len(vocabulary) for vocabulary in self._reader.vocabularies]
-            added = [self._insert(new) for new in found if not self.knows(new.piece)]
+            added = [self._insert(new) for new in messages if not self.knows(new.piece)]
             self._write_words(sizes)
             return added
 
@@ -187,11 +188,11 @@ class State:
     def changes(self) -> list[ChangeCounts]:
         """Return what each entry changes, for `excise.patches.evidence`."""
         with _errors(self.path):
-            found = dict(self._file.execute("SELECT n, counts FROM changes").fetchall())
-            if missing := [entry.id for entry in self.entries if entry.n not in found]:
+            rows = dict(self._file.execute("SELECT n, counts FROM changes").fetchall())
+            if missing := [entry.id for entry in self.entries if entry.n not in rows]:
                 raise BadStateError(f"nothing is kept of {missing[0]!r}")
             changes = [
-                _unpacked(zlib.decompress(found[entry.n]), ChangeCounts) for entry in self.entries
+                _unpacked(zlib.decompress(rows[entry.n]), ChangeCounts) for entry in self.entries
             ]
             for counts in changes:
                 if min((*counts.added.values(), *counts.deleted.values()), default=1) < 1:
@@ -202,14 +203,14 @@ class State:
 
     @property
     def _made_by(self) -> str:
-        made = [signature(), COUNTS, MESSAGES, *self.ignored, __version__, sys.byteorder]
+        made = [signature(), COUNTS, MESSAGES, RULES, *self.ignored, __version__, sys.byteorder]
         return json.dumps(made)
 
     def _start(self) -> None:
         try:
             query = "SELECT value FROM facts WHERE name = 'made by'"
-            found = self._file.execute(query).fetchone()
-            made = None if found is None else str(found[0])
+            row = self._file.execute(query).fetchone()
+            made = None if row is None else str(row[0])
             self._file.execute("SELECT count(*) FROM changes")
             if made == self._made_by:
                 self._catch_up()
@@ -252,17 +253,20 @@ class State:
                     for item in json.loads(zlib.decompress(items))
                 )
         query = (
-            "SELECT n, id, digest, message, notes, patch_id, text_id, "
+            "SELECT n, id, digest, message, notes, patch_id, edit_id, code_id, "
             "tokens, blocks, around, context "
             "FROM features JOIN pieces USING (n) WHERE n > ? ORDER BY n"
         )
         last = self.entries[-1].n if self.entries else 0
         limits = [len(vocabulary) for vocabulary in self._reader.vocabularies]
-        for n, name, digest, text, notes, equal, same, *ints in self._file.execute(query, (last,)):
+        for n, name, digest, text, notes, patch, edit, code, *ints in self._file.execute(
+            query, (last,)
+        ):
             tokens, blocks, around, context = map(_ints, ints)
-            edits = Edits(tokens, blocks, around, context, tuple(json.loads(notes)))
+            edits = PatchFeatures(tokens, blocks, around, context, tuple(json.loads(notes)))
             message = _unpacked(text, Message)
-            known = Entry(n, json.loads(name), message, checked(edits, *limits), equal, same)
+            ids = PatchIds(patch, edit, code)
+            known = Entry(n, json.loads(name), message, checked(edits, *limits), ids)
             self._known(known, digest)
 
     def _known(self, entry: Entry, digest: bytes) -> None:
@@ -271,10 +275,10 @@ class State:
         self._ids.add(entry.id)
 
     def _insert(self, new: New) -> str:
-        name, at = new.id, 1
+        name, number = new.id, 1
         while name in self._ids:
-            at += 1
-            name = f"{new.id}#{at}"
+            number += 1
+            name = f"{new.id}#{number}"
         digest = _digest_of(new.piece)
         message = new.message
         row = (json.dumps(name), digest, message.number, message.line, zlib.compress(new.piece))
@@ -286,13 +290,13 @@ class State:
 
     def _keep(self, n: int, name: str, digest: bytes, message: Message) -> None:
         edits = self._reader.edits(message.patch, self.ignored)
-        ids = patch_id(message.patch), text_id(message.patch)
+        ids = ids_of(message.patch)
         kept = without_hunks(message)
         ints = (zlib.compress(own.tobytes(), 1) for own in edits.ints)
         self._file.execute(_FEATURES, (n, _packed(kept), *ints, json.dumps(edits.notes), *ids))
         counts = zlib.compress(_packed(self._counter.counted(message.patch)).encode(), 1)
         self._file.execute("INSERT INTO changes VALUES (?, ?)", (n, counts))
-        self._known(Entry(n, name, kept, edits, *ids), digest)
+        self._known(Entry(n, name, kept, edits, ids), digest)
 
     def _write_words(self, sizes: Sequence[int]) -> None:
         for kind, (vocabulary, start) in enumerate(
@@ -325,16 +329,13 @@ def _ints(data: bytes) -> array[int]:
         raise BadStateError(f"unreadable ints: {error}") from error
 
 
-def checked(edits: Edits, words: int, names: int, lines: int) -> Edits:
+def checked(edits: PatchFeatures, words: int, names: int, lines: int) -> PatchFeatures:
     """Return features whose ints all stand for something: a kernel trusts them.
 
-    Raises
-    ------
-    BadStateError
-        If one does not.
+    Raises BadStateError if one does not.
     """
     tokens, blocks, around = edits.tokens, edits.blocks, edits.around
-    columns = [blocks[at::BLOCK] for at in range(BLOCK)]
+    columns = [blocks[column::BLOCK] for column in range(BLOCK)]
     ordered = all(
         0 <= o_lo <= o_hi and 0 <= a_lo <= a_hi and max(o_hi, a_hi) <= len(tokens)
         for o_lo, o_hi, a_lo, a_hi in zip(*columns[1:5], strict=False)
@@ -370,8 +371,8 @@ def _errors(path: str) -> Iterator[None]:
         yield
     except sqlite3.OperationalError as error:
         locked = is_locked(error)
-        reason = "another excise writes to it" if locked else str(error)
-        hint = "try again when that is done" if locked else "check its folder and the disk"
+        reason = "another excise process is writing to it" if locked else str(error)
+        hint = "try again when it has finished" if locked else "check its folder and the disk"
         raise SourceError(reason, name=path, hint=hint) from error
     except (sqlite3.DatabaseError, BadStateError, zlib.error, ValueError) as error:
         if isinstance(error, ExciseError):
@@ -412,3 +413,72 @@ def _create(path: str) -> None:
     finally:
         with suppress(OSError):
             os.unlink(part)
+
+
+# --- reading what is new
+
+
+@dataclass(frozen=True, slots=True)
+class Watched:
+    """The whole queue, what of it is new, and how many messages of this run were known.
+
+    ``named`` are all messages that this run read, new or not.
+    """
+
+    queue: Queue
+    new: frozenset[str]
+    known: int
+    named: frozenset[str] = frozenset()
+
+
+def read_watched(
+    paths: Iterable[str],
+    stdin: BinaryIO,
+    state: State,
+    advance: Callable[[float], None] = lambda done: None,
+) -> Watched:
+    """Read what the paths name, keep what is new, and return all that the state knows.
+
+    Raises SourceError if a path that was given cannot be read itself, or the state cannot be
+    written.
+
+    - ``advance``: told how many new messages were kept.
+    """
+    waiting: list[New] = []
+    new: list[str] = []
+    seen: list[str] = []
+    rejected: list[Rejected] = []
+    others = 0
+
+    def keep(least: int) -> None:
+        """Write what waits, if it is more than so many."""
+        while len(waiting) > least:
+            new.extend(state.add(waiting[:BATCH]))
+            del waiting[:BATCH]
+            advance(len(new))
+
+    for name, data, listed in loaded(paths, stdin, rejected):
+        binary = is_binary(data)
+        cut = [(1, data)] if binary else list(pieces(data))
+        messages: list[New] = []
+        before = len(seen)
+        for number, (line, piece) in enumerate(cut, start=1):
+            if state.knows(piece):
+                seen.append(state.id_of(piece))
+                continue
+            message = BINARY if binary else read_piece(number, line, piece)
+            messages.append(New(f"{name}#{number}" if len(cut) > 1 else name, piece, message))
+        foreign = not any(own.message.patch.files or own.message.message_id for own in messages)
+        if listed and foreign and len(seen) == before and not name.lower().endswith(ENDINGS):
+            others += 1
+            continue
+        for own in messages:
+            if own.message.error or is_foreign(own.message):
+                rejected.append(Rejected(own.id, own.message.error or NO_DIFF))
+            else:
+                waiting.append(own)
+        keep(BATCH)
+    keep(0)
+    sent = tuple(Member(entry.id, entry.message) for entry in state.entries)
+    queue = Queue(sent, tuple(rejected), others, tuple(notes_of(sent)))
+    return Watched(queue, frozenset(new), len(seen), frozenset((*new, *seen)))

@@ -5,9 +5,10 @@ from __future__ import annotations
 import gzip
 import io
 import json
+import math
 import sys
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import IO, Any, TypeVar
@@ -15,17 +16,6 @@ from typing import IO, Any, TypeVar
 from excise.errors import ExciseError
 from excise_server.foundation.files import file_error
 from excise_server.foundation.inputs import SourceError
-from excise_server.records.fields import identity
-
-__all__ = [
-    "MAX_JSON",
-    "BadLine",
-    "json_object",
-    "json_value",
-    "opened",
-    "read_all",
-    "read_records",
-]
 
 MAX_JSON = 200_000_000
 """Longest JSON document, and longest line of JSONL, in bytes: 200 MB."""
@@ -103,29 +93,13 @@ def read_records(
 def json_object(data: bytes) -> dict[str, Any]:
     """Return the object in a JSON text.
 
-    Raises
-    ------
-    SourceError
-        As `json_value`, and if the value is not an object.
-    """
-    value = json_value(data)
-    if not isinstance(value, dict):
-        raise SourceError("not a JSON object")
-    return value
-
-
-def json_value(data: bytes) -> Any:  # noqa: ANN401 - JSON is anything until it is checked
-    """Return the value of a JSON text.
-
-    Raises
-    ------
-    SourceError
-        If it is too long, not UTF-8, not JSON, or nothing that Python can hold.
+    Raises SourceError if it is too long, not UTF-8, not JSON, nothing that Python can hold, or not
+    an object.
     """
     if len(data) > MAX_JSON:
         raise SourceError(f"too long, {_LIMIT}", hint="give fewer revisions at a time")
     try:
-        return json.loads(data.decode("utf-8-sig"))
+        value = json.loads(data.decode("utf-8-sig"))
     except UnicodeDecodeError as error:
         raise SourceError(f"not utf-8: byte 0x{data[error.start]:02x} at {error.start}") from error
     except json.JSONDecodeError as error:
@@ -135,6 +109,21 @@ def json_value(data: bytes) -> Any:  # noqa: ANN401 - JSON is anything until it 
         raise SourceError("not usable JSON: nested too deep") from error
     except ValueError as error:  # an integer of more digits than Python converts
         raise SourceError(f"not usable JSON: {error}") from error
+    if not isinstance(value, dict):
+        raise SourceError("not a JSON object")
+    return value
+
+
+def identity(record: Mapping[str, Any], key: str) -> str | int | float:
+    """Return a name, which is a string or a finite number, or raise `SourceError`."""
+    if key not in record:
+        raise SourceError(f"'{key}' is missing")
+    name = record[key]
+    if isinstance(name, bool) or not isinstance(name, str | int | float):
+        raise SourceError(f"'{key}' is neither a string nor a number")
+    if isinstance(name, float) and not math.isfinite(name):
+        raise SourceError(f"'{key}' is not a finite number")
+    return name
 
 
 # --- where the bytes come from -------------------------------------------------------------------
@@ -144,10 +133,7 @@ def json_value(data: bytes) -> Any:  # noqa: ANN401 - JSON is anything until it 
 def opened(path: str) -> Iterator[IO[bytes]]:
     """Open a file of records (``-``: standard input). Gzip is recognised by its first bytes.
 
-    Raises
-    ------
-    SourceError
-        If it cannot be opened.
+    Raises SourceError if it cannot be opened.
     """
     if path == "-":
         yield _unpacked(sys.stdin.buffer, path)

@@ -1,4 +1,4 @@
-"""Outputs of models, with an origin and references: for ``score --jsonl``, and for ``eval``."""
+"""What JSON objects say: revisions of one origin, and outputs of models with references."""
 
 from __future__ import annotations
 
@@ -8,12 +8,81 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from excise_server.foundation.inputs import MAX_BYTES, SourceError
-from excise_server.records.fields import identity, optional, references, text
-
-__all__ = ["Record", "ScoreRecord", "read_label", "read_record", "read_score_record"]
+from excise_server.foundation.inputs import RevisionSet, SourceError, check_text
+from excise_server.records.lines import identity, json_object
 
 MAX_COUNT = 1_000_000_000
+
+
+def text(record: Mapping[str, Any], key: str) -> str:
+    """Return a text that `check_text` accepts, or raise `SourceError`."""
+    if key not in record:
+        raise SourceError(f"'{key}' is missing")
+    if not isinstance(value := record[key], str):
+        raise SourceError(f"'{key}' is not a string")
+    try:
+        return check_text(value)
+    except SourceError as error:
+        raise SourceError(f"'{key}': {error.reason}") from error
+
+
+def _optional(record: Mapping[str, Any], key: str) -> str | None:
+    """Return a string, or None if it is absent, null or empty, or raise `SourceError`."""
+    value = record.get(key)
+    if value is not None and not isinstance(value, str):
+        raise SourceError(f"'{key}' is not a string")
+    return value or None
+
+
+def _references(record: Mapping[str, Any]) -> tuple[tuple[str, ...], bool]:
+    """Return the references, and whether they are given as a list."""
+    value = record.get("reference")
+    if not isinstance(value, list):
+        return (text(record, "reference"),), False
+    if not value:
+        raise SourceError("'reference' is an empty list")
+    named = {f"reference[{index}]": item for index, item in enumerate(value)}
+    return tuple(text(named, name) for name in named), True
+
+
+# --- for rank -------------------------------------------------------------------------------------
+
+
+def read_revision_set(data: bytes, name: str = "standard input") -> RevisionSet:
+    """Read ``{"origin", "language" or "path", "revisions": [{"id", "text"}]}``.
+
+    A revision whose text cannot be scored is rejected. A document of another shape is an error.
+
+    Raises SourceError if the document is not of that shape, or its origin cannot be scored.
+    """
+    try:
+        record = json_object(data)
+        origin = text(record, "origin")
+        entries = record.get("revisions")
+        if not isinstance(entries, list):
+            raise SourceError("'revisions' is not a list")
+        ids = [_revision_id(entry, index) for index, entry in enumerate(entries)]
+        language, path = _optional(record, "language"), _optional(record, "path")
+    except SourceError as error:
+        hint = error.hint or 'give {"origin": TEXT, "revisions": [{"id": ID, "text": TEXT}, ...]}'
+        raise SourceError(error.reason, name=name, hint=hint) from error
+
+    def read(place: int) -> str:
+        return text(entries[place], "text")
+
+    return RevisionSet.of(name, origin, ids, read, language, path)
+
+
+def _revision_id(entry: Any, index: int) -> str:  # noqa: ANN401
+    if not isinstance(entry, dict):
+        raise SourceError(f"revisions[{index}] is not an object")
+    value = entry.get("id")
+    if not isinstance(value, str) or not value:
+        raise SourceError(f"'id' of revisions[{index}] must be a non-empty string")
+    return value
+
+
+# --- for score -----------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,15 +105,15 @@ class ScoreRecord:
 def read_score_record(number: int, value: dict[str, Any]) -> ScoreRecord:
     """Read the record of a line, or raise `SourceError`."""
     record_id = identity(value, "id")
-    texts, several = references(value)
+    texts, several = _references(value)
     return ScoreRecord(
         line=number,
         id=record_id,
         origin=text(value, "origin"),
         references=texts,
         hypothesis=text(value, "hypothesis"),
-        language=optional(value, "language"),
-        path=optional(value, "path"),
+        language=_optional(value, "language"),
+        path=_optional(value, "path"),
         several=several,
         task=None if value.get("task") is None else identity(value, "task"),
     )
@@ -57,16 +126,10 @@ def read_score_record(number: int, value: dict[str, Any]) -> ScoreRecord:
 class Record:
     """One output, how often it occurred, and its label.
 
-    Attributes
-    ----------
-    task
-        The text of the id, which records of one task share.
-    cluster
-        The group by which outputs are resampled: the task, unless another key is chosen.
-    label
-        The verdict (0 or 1) or a grade; None without one.
-    line, value
-        The number of its line, and the object that it was read from.
+    - ``task``: the text of the id, which records of one task share.
+    - ``cluster``: the group by which outputs are resampled: the task, unless another key is chosen.
+    - ``label``: the verdict (0 or 1) or a grade; None without one.
+    - ``line``, ``value``: the number of its line, and the object that it was read from.
     """
 
     task: str
@@ -91,13 +154,13 @@ def read_record(number: int, value: Mapping[str, Any], cluster_by: str = "id") -
     return Record(
         task=_name(value, "id"),
         cluster=_name(value, cluster_by),
-        origin=_text(value, "origin"),
-        references=references(value, _text)[0],
-        hypothesis=_text(value, "hypothesis"),
+        origin=text(value, "origin"),
+        references=_references(value)[0],
+        hypothesis=text(value, "hypothesis"),
         label=read_label(value.get("label")),
         count=_count(value.get("count", 1)),
-        language=optional(value, "language"),
-        path=optional(value, "path"),
+        language=_optional(value, "language"),
+        path=_optional(value, "path"),
         line=number,
         value=value,
     )
@@ -122,24 +185,6 @@ def _name(value: Mapping[str, Any], key: str) -> str:
     name = identity(value, key)
     # As JSON, so that the ids 1 and "1" remain different. Other strings stay as they are.
     return name if isinstance(name, str) and not name[:1].isdigit() else json.dumps(name)
-
-
-def _text(value: Mapping[str, Any], key: str) -> str:
-    if key not in value:
-        raise SourceError(f"'{key}' is missing")
-    content = value[key]
-    if not isinstance(content, str):
-        raise SourceError(f"'{key}' is not a string")
-    if (nul := content.find("\0")) >= 0:
-        raise SourceError(f"'{key}' is binary: NUL character at offset {nul}")
-    try:
-        size = len(content.encode())
-    except UnicodeEncodeError as error:
-        place = f"U+{ord(content[error.start]):04X} at offset {error.start}"
-        raise SourceError(f"'{key}' is not Unicode text: lone surrogate {place}") from error
-    if size > MAX_BYTES:
-        raise SourceError(f"a text is over the limit of {MAX_BYTES // 1_000_000} MB")
-    return content
 
 
 def _count(count: object) -> int:

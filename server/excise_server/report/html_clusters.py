@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 
     Values = npt.NDArray[np.float64]
 
-__all__ = ["OWN", "TWO", "Block", "Group", "Item", "in_order", "picture_of", "render", "table"]
-
 OWN = ("", "what it changes")
 TWO = ("representative", "this one")
 """The names of the sides of blocks: of one revision alone, or with its representative."""
@@ -35,7 +33,7 @@ Side = Sequence[tuple[str, str]]
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class PageBlock:
     """A hunk or change block: lines that start with ``-``, ``+`` or a space (None: nothing there).
 
     ``note`` says how much of it matches, and where.
@@ -48,7 +46,7 @@ class Block:
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class PageItem:
     """One member: its name and title, facts about it, and the blocks in which it differs.
 
     ``columns`` name the sides of its blocks; the first is empty if there is only one side.
@@ -60,19 +58,19 @@ class Item:
     about: tuple[tuple[str, str], ...]
     similarity: float
     contains: float | None
-    blocks: Callable[[], Iterable[Block | str]]
+    blocks: Callable[[], Iterable[PageBlock | str]]
     columns: tuple[str, str]
     word: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class PageGroup:
     """A cluster, its representative first, with the ``number`` that the page uses for it.
 
     ``reasons`` say what sets it apart.
     """
 
-    items: tuple[Item, ...]
+    items: tuple[PageItem, ...]
     min_similarity: float
     number: int | None = None
     reasons: str = ""
@@ -99,7 +97,7 @@ def render(
     title: str,
     what: str,
     facts: Iterable[tuple[str, str]],
-    groups: Sequence[Group],
+    groups: Sequence[PageGroup],
     picture: Picture | None,
     threshold: float,
     linkage: str,
@@ -110,12 +108,8 @@ def render(
 ) -> str:
     """Return the page.
 
-    Parameters
-    ----------
-    what
-        The plural noun of what was compared.
-    before
-        Parts that come first: id, title, markup.
+    - ``what``: the plural noun of what was compared.
+    - ``before``: parts that come first: id, title, markup.
     """
     several = [group for group in groups if len(group.items) > 1]
     alone = [group.items[0] for group in groups if len(group.items) == 1]
@@ -185,7 +179,7 @@ def in_order(cluster: Cluster, similarity: Callable[[int], float]) -> list[int]:
     return [cluster.representative, *sorted(others, key=lambda i: (-similarity(i), i))]
 
 
-def _card(place: int, group: Group, opened: Iterator[int]) -> Markup:
+def _card(place: int, group: PageGroup, opened: Iterator[int]) -> Markup:
     """Return a cluster: its members, and folded under each the blocks in which it differs."""
     first = group.items[0]
     least = digits(group.min_similarity)
@@ -209,12 +203,12 @@ def _card(place: int, group: Group, opened: Iterator[int]) -> Markup:
     return element("article", head, *members, class_="card", id=f"cluster-{place}")
 
 
-def _member(item: Item, opened: Iterator[int], mark: Markup) -> Markup:
+def _member(item: PageItem, opened: Iterator[int], mark: Markup) -> Markup:
     name, title = element("span", item.name, class_="id"), element("span", item.title)
     about = list(item.about)
     if item.contains is not None:
         share = digits(item.contains)
-        about.append(("contains", f"{share} of what the representative adds and deletes"))
+        about.append(("share", f"has {share} of what the representative adds and deletes"))
     listed = (child for name, value in about if value
               for child in (element("dt", name), element("dd", value)))  # fmt: skip
     inner: list[Child] = [element("dl", *listed)] if about else []
@@ -224,7 +218,7 @@ def _member(item: Item, opened: Iterator[int], mark: Markup) -> Markup:
     return element("details", summary, element("div", *inner, class_="inner"))
 
 
-def _similarity(item: Item) -> Markup:
+def _similarity(item: PageItem) -> Markup:
     value = item.similarity
     shown = round(64 * value, 1)
     bar = element(
@@ -241,7 +235,7 @@ def _similarity(item: Item) -> Markup:
     return joined((score, " ", element("span", item.word, class_="small"))) if item.word else score
 
 
-def _blocks(item: Item) -> Markup:
+def _blocks(item: PageItem) -> Markup:
     blocks = list(islice(item.blocks(), MAX_BLOCKS + 1)) or ["No text differs."]
     if len(blocks) > MAX_BLOCKS:
         blocks[MAX_BLOCKS:] = [f"More blocks differ; the first {MAX_BLOCKS} are shown."]
@@ -253,7 +247,7 @@ def _blocks(item: Item) -> Markup:
     )
 
 
-def _block(block: Block, columns: tuple[str, str]) -> Markup:
+def _block(block: PageBlock, columns: tuple[str, str]) -> Markup:
     if not columns[0]:
         only = element("tr", element("th", block.where, scope="col"))
         body = element("tr", element("td", _side(block.b)))
@@ -299,10 +293,7 @@ def picture_of(
 ) -> Picture | None:
     """Return the picture of whole clusters, the largest first, or None if there is nothing to see.
 
-    Parameters
-    ----------
-    values
-        All similarities, or a function that returns those of some members.
+    - ``values``: all similarities, or a function that returns those of some members.
     """
     import numpy as np
 
@@ -321,11 +312,11 @@ def picture_of(
 
 
 def _picture_part(
-    picture: Picture, what: str, several: Sequence[Group], threshold: float, linkage: str
+    picture: Picture, what: str, several: Sequence[PageGroup], threshold: float, linkage: str
 ) -> Markup:
     """Return the figure: tree and heat map, with their captions."""
     n = len(picture.names)
-    tree = Tree(n, merges(1.0 - picture.values, linkage))
+    tree = Dendrogram(n, merges(1.0 - picture.values, linkage))
     shown = f"{n:,} of the {picture.whole:,} {what}, those in the largest clusters"
     of = shown if n < picture.whole else f"all {n:,} {what}"
     drawn = dendrogram(tree, picture.bands, threshold)
@@ -383,7 +374,7 @@ def _legend() -> Markup:
     )
 
 
-def _grid(picture: Picture, tree: Tree) -> Markup:
+def _grid(picture: Picture, tree: Dendrogram) -> Markup:
     names = [picture.names[index] for index in tree.order]
     head = (
         element("th", str(number), scope="col", title=name)
@@ -422,11 +413,10 @@ _HEIGHT = 100.0
 _BAND = 6.0
 
 
-class Tree:
+class Dendrogram:
     """The order of leaves, and where each merge is drawn: left, right and both foot heights."""
 
     def __init__(self, n: int, merges: Sequence[Merge]) -> None:
-        """Lay a binary tree out."""
         children: dict[int, tuple[int, int]] = {}
         first = {leaf: leaf for leaf in range(n)}
         for index, merge in enumerate(merges):
@@ -468,7 +458,7 @@ def png_of(values: Values, order: Sequence[int]) -> str:
     return f"data:image/png;base64,{base64.b64encode(data).decode()}"
 
 
-def dendrogram(tree: Tree, bands: Sequence[int], threshold: float) -> Markup:
+def dendrogram(tree: Dendrogram, bands: Sequence[int], threshold: float) -> Markup:
     """Return the tree as SVG: distance 1 at the top, a band of each leaf's cluster at the foot."""
     n = len(tree.order)
 
@@ -491,7 +481,7 @@ def dendrogram(tree: Tree, bands: Sequence[int], threshold: float) -> Markup:
     )
 
 
-def _bands(tree: Tree, bands: Sequence[int]) -> list[Markup]:
+def _bands(tree: Dendrogram, bands: Sequence[int]) -> list[Markup]:
     """Return a rectangle for each run of leaves of one cluster, in two colours by turns."""
     rectangles: list[Markup] = []
     start = 0

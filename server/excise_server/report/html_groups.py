@@ -1,37 +1,48 @@
-"""The pages of ``excise cluster``: groups of patches, or of the revisions of one file."""
+"""Pages of groups: of patches, of the revisions of one file, and of whole candidates."""
 
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
 from excise import Cluster, ScoreMatrix
 from excise.patches import Patch, differences
-from excise.patches.differences import Difference, Match, Side
+from excise.patches.differences import BlockSide, Difference, Match
 from excise.patches.evidence import Evidence
 from excise.patches.related import relation
+from excise_server.candidates.worktrees import Review
 from excise_server.foundation.escape import visible
-from excise_server.foundation.inputs import RevisionSet
+from excise_server.foundation.inputs import RevisionSet, first_few
 from excise_server.report.html_clusters import (
     OWN,
     TWO,
-    Block,
-    Group,
-    Item,
+    PageBlock,
+    PageGroup,
+    PageItem,
     in_order,
     picture_of,
     render,
+    table,
 )
+from excise_server.report.html_page import Child, Markup, element, joined
 from excise_server.report.likeness import parts, related_words, said
 from excise_server.report.patches import Grouped
-from excise_server.report.words import digits, word_beside, words_of
+from excise_server.report.tables import cut
+from excise_server.report.words import digits, plural, word_beside, words_of
+from excise_server.report.worktrees import (
+    CandidateRow,
+    candidate_rows,
+    file_status,
+    group_lines,
+    rejected_names,
+    worktree_facts,
+)
+from excise_server.review.kinds import KINDS
 
 if TYPE_CHECKING:
     from excise_server.report.html_clusters import Values
-
-__all__ = ["difference_blocks", "patches_page", "revisions_page"]
 
 MAX_HEADING = 80
 """Most characters shown of a hunk's heading. Git itself writes no more."""
@@ -43,7 +54,6 @@ MAX_MATCHES = 3
 def patches_page(grouped: Grouped) -> str:
     """Return the page of grouped patches."""
     pool, clusters, queue = grouped.pool, grouped.clusters, grouped.queue
-    threshold, linkage = grouped.threshold, grouped.linkage
     duplicates = len(pool) - len({pool.patch_id(index) for index in range(len(pool))})
     groups = []
     for cluster in clusters:
@@ -51,7 +61,7 @@ def patches_page(grouped: Grouped) -> str:
         evidence = None if is_alone else grouped.evidence(best)
         members = in_order(cluster, partial(pool.score, best))
         items = tuple(_item(grouped, best, member, evidence) for member in members)
-        groups.append(Group(items, cluster.min_similarity))
+        groups.append(PageGroup(items, cluster.min_similarity))
     largest = max((len(cluster.members) for cluster in clusters), default=0)
     facts = (
         ("patches", f"{len(pool):,}"),
@@ -61,11 +71,7 @@ def patches_page(grouped: Grouped) -> str:
         ("exact repeats", f"{duplicates:,}"),
         ("to read", f"{len(clusters):,}"),
     )
-    notes = [f"basis {pool.basis}, {linkage} linkage, distance {threshold:g}"]
-    notes += [f"without a diff, not grouped: {len(queue.covers):,}"] if queue.covers else []
-    notes += [f"other files, not patches: {queue.others:,}"] if queue.others else []
-    notes += grouped.about
-    notes += [f"{visible(name)}: {note}" for name, note in queue.notes]
+    notes = [*grouped.remarks, *(f"{visible(name)}: {note}" for name, note in queue.notes)]
 
     def dense(shown: list[int]) -> Values:
         import numpy as np
@@ -80,15 +86,17 @@ def patches_page(grouped: Grouped) -> str:
         facts=facts,
         groups=groups,
         picture=picture_of(dense, [visible(member.id) for member in queue.patches], clusters),
-        threshold=threshold,
-        linkage=linkage,
+        threshold=grouped.threshold,
+        linkage=grouped.linkage,
         signature=pool.signature,
         notes=notes,
         rejected=[(visible(rejection.id), rejection.reason) for rejection in queue.rejected],
     )
 
 
-def difference_blocks(differing: Sequence[Difference], *, numbers: bool = False) -> Iterator[Block]:
+def difference_blocks(
+    differing: Sequence[Difference], *, numbers: bool = False
+) -> Iterator[PageBlock]:
     """Yield differing change blocks for the page, where `numbers` gives how much matches."""
     for difference in differing:
         a, b = difference.a, difference.b
@@ -96,10 +104,10 @@ def difference_blocks(differing: Sequence[Difference], *, numbers: bool = False)
         if a and b and a.path == b.path and a.heading == b.heading:
             places = dict.fromkeys([_place(a)])
         note = _matching(difference) if numbers else ""
-        yield Block("; ".join(places), _signed(a), _signed(b), note)
+        yield PageBlock("; ".join(places), _signed(a), _signed(b), note)
 
 
-def _place(side: Side | Match) -> str:
+def _place(side: BlockSide | Match) -> str:
     heading = side.heading
     if len(heading) > MAX_HEADING:
         heading = f"{heading[:MAX_HEADING]}…"
@@ -117,13 +125,13 @@ def _matching(difference: Difference) -> str:
     return "; ".join(phrases)
 
 
-def _signed(side: Side | None) -> list[tuple[str, str]] | None:
+def _signed(side: BlockSide | None) -> list[tuple[str, str]] | None:
     if side is None:
         return None
     return [*(("-", line) for line in side.old), *(("+", line) for line in side.new)]
 
 
-def _item(grouped: Grouped, best: int, index: int, evidence: Evidence | None) -> Item:
+def _item(grouped: Grouped, best: int, index: int, evidence: Evidence | None) -> PageItem:
     pool, members = grouped.pool, grouped.queue.patches
     message = members[index].message
     series = message.series
@@ -144,13 +152,10 @@ def _item(grouped: Grouped, best: int, index: int, evidence: Evidence | None) ->
     likeness = None if same else pool.likeness(best, index)
     if likeness is not None:
         contained = f"{digits(likeness.contained_in_a)} of what it adds and deletes"
-        about += [
-            ("contained", f"the representative has {contained}"),
-            ("parts", parts(likeness)),
-        ]
+        about += [("share back", f"the representative has {contained}"), ("parts", parts(likeness))]
         if evidence is not None:
             about.append(("related", related_words(relation(evidence, grouped.evidence(index)))))
-    return Item(
+    return PageItem(
         name=visible(members[index].id),
         title=message.title or message.subject,
         about=tuple(about),
@@ -162,7 +167,7 @@ def _item(grouped: Grouped, best: int, index: int, evidence: Evidence | None) ->
     )
 
 
-def _differing(grouped: Grouped, best: int, index: int) -> Iterator[Block | str]:
+def _differing(grouped: Grouped, best: int, index: int) -> Iterator[PageBlock | str]:
     pool, patch = grouped.pool, grouped.patch_of(index)
     if best == index:
         differ = differences(Patch(), patch, ignored=pool.ignored)
@@ -200,7 +205,7 @@ def revisions_page(
         what="revisions",
         facts=facts,
         groups=[
-            Group(
+            PageGroup(
                 tuple(
                     _revision(matrix, revision_set, best, member)
                     for member in in_order(cluster, matrix.values[best].__getitem__)
@@ -220,14 +225,14 @@ def revisions_page(
     )
 
 
-def _revision(matrix: ScoreMatrix, revision_set: RevisionSet, best: int, index: int) -> Item:
+def _revision(matrix: ScoreMatrix, revision_set: RevisionSet, best: int, index: int) -> PageItem:
     edit = "no change" if matrix.no_ops[index] else f"{matrix.edit_sizes[index]:,} tokens"
     about = [("edit", edit), ("notes", "; ".join(matrix.notes[index]))]
     if index != best and matrix.anchored[best, index] != matrix.anywhere[best, index]:
         anchored, anywhere = (float(m[best, index]) for m in (matrix.anchored, matrix.anywhere))
         parts = f"{digits(anchored)} at the same place, {digits(anywhere)} anywhere"
         about.append(("similarity", parts))
-    return Item(
+    return PageItem(
         name=matrix.ids[index],
         title=revision_set.revisions[index].label,
         about=tuple(about),
@@ -235,11 +240,11 @@ def _revision(matrix: ScoreMatrix, revision_set: RevisionSet, best: int, index: 
         contains=None,
         blocks=partial(_hunks, matrix, best, index),
         columns=OWN if index == best else TWO,
-        word="" if index == best else word_beside(matrix, best, index),
+        word="" if index == best else word_beside(matrix, index, best),
     )
 
 
-def _hunks(matrix: ScoreMatrix, best: int, index: int) -> Iterator[Block]:
+def _hunks(matrix: ScoreMatrix, best: int, index: int) -> Iterator[PageBlock]:
     """Yield the hunks where a revision does not have the representative's exact lines."""
     for hunk in matrix.hunks(sorted({best, index})):
         texts = {member: v.text for v in hunk.variants for member in v.members}
@@ -247,7 +252,7 @@ def _hunks(matrix: ScoreMatrix, best: int, index: int) -> Iterator[Block]:
             continue
         where = f"line {hunk.lo + 1:,}" + (f" to {hunk.hi:,}" if hunk.hi > hunk.lo + 1 else "")
         a, b = (_both(hunk.text, texts[member]) for member in (best, index))
-        yield Block(where, None if index == best else a, b)
+        yield PageBlock(where, None if index == best else a, b)
 
 
 def _both(origin: str, text: str) -> list[tuple[str, str]]:
@@ -258,3 +263,165 @@ def _both(origin: str, text: str) -> list[tuple[str, str]]:
 
 def _lines(text: str) -> list[str]:
     return text.removesuffix("\n").split("\n") if text else []
+
+
+# --- whole candidates ----------------------------------------------------------------------------
+
+_NUMBER = "n dim small"
+_NAME = 32
+"""Columns of a name in a table. A longer one loses its middle."""
+
+
+def worktrees_page(worktrees: Review) -> str:
+    """Return the page of batches, ranked and grouped."""
+    candidates = worktrees.candidates
+    labels = [visible(candidate.label) for candidate in candidates.found]
+    by_batch = candidate_rows(worktrees)
+    rows = {row.ranked.index: row for of_batch in by_batch for row in of_batch}
+    reasons = {number: text for _, number, _, text in group_lines(worktrees)}
+    return render(
+        title=f"{plural(len(labels), 'candidate')} for {visible(worktrees.top)}",
+        what="candidates",
+        facts=(
+            ("candidates", f"{len(labels):,}"),
+            ("tasks", f"{len(worktrees.batches):,}"),
+            ("to read", f"{len(worktrees.clusters):,}"),
+            ("landed already", f"{len(candidates.landed):,}"),
+            ("unchanged", f"{len(candidates.unchanged):,}"),
+            ("replayed onto", candidates.origin[:10]),
+        ),
+        groups=[
+            PageGroup(
+                tuple(
+                    _candidate(
+                        worktrees,
+                        best,
+                        rows[i],
+                        reasons.get(number, "") if len(cluster.members) == 1 else "",
+                    )
+                    for i in in_order(cluster, worktrees.values[best].__getitem__)
+                ),
+                cluster.min_similarity,
+                number,
+                reasons.get(number, ""),
+            )
+            for number, cluster in enumerate(worktrees.clusters, start=1)
+            for best in (cluster.representative,)
+        ],
+        picture=picture_of(worktrees.values, labels, worktrees.clusters, worktrees.words),
+        threshold=worktrees.threshold,
+        linkage=worktrees.linkage,
+        signature=worktrees.signature,
+        notes=[f"{head}: {', '.join(parts)}" for head, parts in worktree_facts(worktrees)],
+        rejected=[
+            (name, rejected.reason)
+            for name, rejected in zip(rejected_names(worktrees), candidates.rejected, strict=True)
+        ],
+        before=(("tasks", "Tasks", _batches(worktrees, by_batch)),) if labels else (),
+    )
+
+
+def _batches(worktrees: Review, by_batch: Sequence[list[CandidateRow]]) -> Markup:
+    """Return a table for every batch of several candidates, and one for those that are alone."""
+    parts, alone = [], []
+    for number, (batch, rows) in enumerate(zip(worktrees.batches, by_batch, strict=True), start=1):
+        if not batch.is_ranked:
+            alone += rows
+            continue
+        task = f" ({visible(batch.batch.task)})" if batch.batch.task else ""
+        shared = first_few([visible(path) for path in batch.batch.shared])
+        paths = f": {shared}" if shared else ""
+        groups = plural(len(batch.clusters), "group")
+        about = f"Task {number}{task}, {len(rows):,} candidates in {groups}{paths}"
+        parts.append(_candidate_table(about, rows))
+    if alone:
+        tasks = "each with a task of its own: " if len(alone) > 1 else "alone with its task: "
+        about = f"{plural(len(alone), 'candidate')}, {tasks}listed, not ranked"
+        parts.append(_candidate_table(about, alone))
+    return joined(parts)
+
+
+def _candidate_table(caption: str, rows: Sequence[CandidateRow]) -> Markup:
+    """Return a table without the columns that say nothing."""
+    ranked = any(row.entry.rank for row in rows)
+    checked = any(row.checks for row in rows)
+    kinds = [k for k in KINDS if k == "code" or any(row.entry.lines[k].files for row in rows)]
+    columns: list[tuple[bool, str, Callable[[CandidateRow], Child]]] = [
+        (True, "candidate", _name),
+        (ranked, "group", lambda row: f"{row.entry.cluster}{' ●' if row.stands else ''}"),
+        (checked, "checks", lambda row: row.checks or "-"),
+        (True, "what it is", _says),
+        *((True, kind, partial(_changed_lines, kind)) for kind in kinds),
+        (ranked, "rank", lambda row: element("span", row.entry.rank, class_=_NUMBER)),
+        (True, "tokens", lambda row: element("span", f"{row.entry.edit_size:,}", class_=_NUMBER)),
+    ]
+    shown = [(head, cell) for is_shown, head, cell in columns if is_shown]
+    cells = [[cell(row) for _, cell in shown] for row in rows]
+    return table(caption, [head for head, _ in shown], cells)
+
+
+def _cut(label: str) -> str:
+    return cut(label, _NAME)
+
+
+def _name(row: CandidateRow) -> Markup:
+    label, branch = row.entry.label, visible(row.candidate.place)
+    about = [_cut(branch)] if branch not in ("", label) else []
+    about += [row.behind] if row.behind else []
+    name = element("span", _cut(label), class_="id n", title=label)
+    return joined((name, element("br"), element("span", ", ".join(about), class_="n dim small")))
+
+
+def _says(row: CandidateRow) -> Markup:
+    candidate = row.candidate
+    conflicts = [f"{visible(path)}: {why}" for path, why in candidate.conflicts.items()]
+    notes = [*conflicts, *(note for note in row.entry.notes if note not in conflicts)]
+    if candidate.uncommitted:
+        notes.append(f"{plural(candidate.uncommitted, 'file')} uncommitted")
+    notes += ["still being written"] if candidate.is_written else []
+    small = element("div", "; ".join(notes), class_="dim small")
+    return element("div", row.says(_cut), small, class_="says")
+
+
+def _changed_lines(kind: str, row: CandidateRow) -> Markup:
+    lines = row.entry.lines[kind]
+    if not (lines.added or lines.deleted):
+        return element("span", plural(lines.files, "file") if lines.files else "")
+    plus = element("span", f"+{lines.added:,}", class_="plus")
+    return element(
+        "span", plus, " ", element("span", f"-{lines.deleted:,}", class_="minus"), class_="n"
+    )
+
+
+def _candidate(worktrees: Review, best: int, row: CandidateRow, reasons: str) -> PageItem:
+    i, candidate = row.ranked.index, row.candidate
+    files = worktrees.patches[i].files
+    changed = [f"{visible(pair.path)} ({file_status(pair)})" for pair in files[:12]]
+    more = [f"and {len(files) - 12:,} more"] if len(files) > 12 else []
+    branch = visible(candidate.place)
+    says = row.says(_cut)
+    title = f"{says[:1].upper()}{says[1:]}" if i == best else branch
+    return PageItem(
+        name=visible(candidate.label),
+        title=", ".join(fact for fact in (title, row.behind) if fact),
+        about=(
+            ("what sets it apart", reasons),
+            ("id", candidate.id),
+            ("folder", visible(candidate.folder)),
+            ("branch", branch),
+            ("commit", candidate.commit),
+            ("files", ", ".join([*changed, *more])),
+            ("notes", "; ".join(row.entry.notes)),
+        ),
+        similarity=float(worktrees.values[best, i]),
+        contains=None,
+        blocks=partial(_candidate_blocks, worktrees, best, i),
+        columns=OWN if i == best else TWO,
+        word="" if i == best else word_beside(worktrees.matrix, i, best),
+    )
+
+
+def _candidate_blocks(worktrees: Review, best: int, i: int) -> Iterator[PageBlock]:
+    before = Patch() if i == best else worktrees.patches[best]
+    # Ignored files were left out when the candidates were compared.
+    return difference_blocks(differences(before, worktrees.patches[i], ignored=()).differing)

@@ -13,8 +13,6 @@ from collections.abc import Iterable
 
 from excise_server.foundation.escape import printable
 
-__all__ = ["Child", "Markup", "element", "joined", "page", "source"]
-
 _VOID = frozenset({"meta", "img", "br", "rect", "path", "line"})
 
 
@@ -187,12 +185,9 @@ def page(
 ) -> str:
     """Return a complete document: a title, links to its parts, its body, and a line at its end.
 
-    Parameters
-    ----------
-    skip
-        The target of the first link, which skips the header: an id, and the words of the link.
-    more_style
-        CSS rules of this page, after those of all pages.
+    - ``skip``: the target of the first link, which skips the header: an id, and the words of the
+      link.
+    - ``more_style``: CSS rules of this page, after those of all pages.
     """
     style = f"{STYLE}{more_style}"
     digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()

@@ -4,53 +4,33 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from excise_server.report.families import FamilyBlock, listed_facts
 from excise_server.report.html_page import Child, Markup, element, joined, page, source
-from excise_server.report.reasons import reasons_text
-from excise_server.report.review import (
-    ReviewBatchEntry,
-    ReviewCandidateEntry,
-    ReviewDocument,
-    ReviewFileEntry,
-    ReviewGroupEntry,
-    ReviewHunkEntry,
-)
 from excise_server.report.review_parts import (
     NOTHING,
-    ORIGIN,
     Folding,
     HunkLines,
-    Names,
+    ShownBatch,
     ShownLine,
-    agreed,
-    batch_head,
-    file_facts,
-    file_head,
-    file_lines,
-    folded,
+    between_tasks,
     heading,
-    hunk_lines,
     idle,
-    is_deleted_by_all,
-    order_lines,
-    range_words,
-    texts_beside,
 )
-
-__all__ = ["review_page"]
+from excise_server.report.words import place_words
+from excise_server.wire import documents as d
 
 _LINKS = 12
 """Most links to hunks in a row of the table."""
 
 
-def review_page(document: ReviewDocument, folding: Folding) -> str:
+def review_page(document: d.ReviewDocument, folding: Folding) -> str:
     """Return the page of a review."""
     parts = []
     links = []
     for batch in document.batches:
-        title = batch_head(document, batch)
-        name = f"b{batch.number}"
-        links.append(element("li", element("a", title, href=f"#{name}")))
-        parts.append(_batch(document, batch, title, name, folding))
+        hunks = HunkPage(ShownBatch(document, batch, folding))
+        links.append(element("li", element("a", hunks.shown.head, href=f"#{hunks.name}")))
+        parts.append(_batch(hunks))
     if not document.batches:
         parts.append(element("p", NOTHING))
     if facts := list(_facts(document)):
@@ -77,77 +57,76 @@ def review_page(document: ReviewDocument, folding: Folding) -> str:
     )
 
 
-def _facts(document: ReviewDocument) -> Iterator[str]:
+def _facts(document: d.ReviewDocument) -> Iterator[str]:
     yield from document.notes
     for head, ids in idle(document):
         yield f"{head}: {', '.join(ids)}"
     for rejected in document.rejected:
         yield f"Left out: {rejected.id}: {rejected.reason}"
+    for line in between_tasks(document):
+        yield f"Between tasks: {line}"
     if count := sum(map(len, document.other_batches)):
-        yield f"Not shown: {count:,} of other batches"
+        yield f"Not shown: {count:,} of other tasks"
 
 
-def _batch(
-    document: ReviewDocument, batch: ReviewBatchEntry, title: str, name: str, folding: Folding
-) -> Markup:
-    names = Names.of(batch)
-    hunks = HunkPage(batch, names, folding, name)
-    groups = [
-        _group(group, [c for c in batch.candidates if c.id in group.members], names, hunks)
-        for group in batch.groups
-    ]
+def _batch(hunks: HunkPage) -> Markup:
+    shown, batch = hunks.shown, hunks.shown.batch
     files = [
         element(
             "li",
             element("a", file.path, href=f"#{hunks.file_id(index)}", class_="id"),
-            element("span", file_head(file, names), class_="dim small"),
+            element("span", shown.file_head(file), class_="dim small"),
         )
         for index, file in enumerate(batch.files)
     ]
     return element(
         "section",
-        element("h2", title),
-        *(element("p", line, class_="small") for line in order_lines(document, batch)),
-        *groups,
-        element("h3", f"Files ({len(files):,})", id=f"{name}-files"),
+        element("h2", shown.head),
+        *(element("p", line, class_="small") for line in shown.order),
+        *(_family(family, hunks) for family in shown.families(most=None)),
+        element("h3", f"Files ({len(files):,})", id=f"{hunks.name}-files"),
         element("ul", *files, class_="files"),
-        *(hunks.file(index) for index in range(len(batch.files))),
-        id=name,
+        *map(hunks.file, range(len(batch.files))),
+        id=hunks.name,
     )
 
 
-def _group(
-    group: ReviewGroupEntry,
-    candidates: Sequence[ReviewCandidateEntry],
-    names: Names,
-    hunks: HunkPage,
-) -> Markup:
-    reasons = reasons_text(group.reasons, group.members, names.labels)
-    head = element(
-        "div",
-        element("span", group.number, class_="badge"),
+def _family(family: FamilyBlock, hunks: HunkPage) -> Markup:
+    """Return a family: what tells it apart, and its candidates edit by edit."""
+    candidates = {candidate.id: candidate for candidate in hunks.shown.batch.candidates}
+    rows = [
         element(
-            "div",
-            element("h3", f"{names.share(group.members)} candidates"),
-            element("p", reasons, class_="small") if reasons else "",
-        ),
-        class_="head",
+            "li",
+            *_row(candidates[identity], edit.relations[edit.ids.index(identity)], hunks),
+            _changed_lines([edit.line]) if edit.line and identity == edit.ids[-1] else "",
+        )
+        for edit in family.edits
+        for identity in edit.ids
+    ]
+    head = element("div", element("h3", family.head), class_="head")
+    lines = _changed_lines(family.lines) if family.lines else ""
+    return element("article", head, lines, element("ul", *rows, class_="who"), class_="card")
+
+
+def _changed_lines(lines: Sequence[str]) -> Markup:
+    kinds = ("a" if line.startswith("+") else "d" for line in lines)
+    spans = (
+        element("span", source(line), class_=kind) for line, kind in zip(lines, kinds, strict=True)
     )
-    rows = [element("li", *_row(candidate, hunks)) for candidate in candidates]
-    return element("article", head, element("ul", *rows, class_="who"), class_="card")
+    return element("pre", *spans, class_="small")
 
 
-def _row(candidate: ReviewCandidateEntry, hunks: HunkPage) -> Iterator[Child]:
-    """Yield a candidate: its name, its relation to the others, its hunks, and small its numbers."""
+def _row(candidate: d.ReviewCandidateEntry, relation: str, hunks: HunkPage) -> Iterator[Child]:
+    """Yield a candidate: its name, what is known of it, its hunks, and small its rank."""
     yield element("b", candidate.label, id=hunks.candidate_id(candidate.id), class_="id")
-    about = [candidate.says]
+    about = [*([relation] if relation else []), *hunks.facts[candidate.id]]
     if candidate.branch and candidate.branch != candidate.label:
         about.append(candidate.branch)
     if candidate.behind:
         about.append(f"behind {candidate.behind:,}")
     about += ["still being written"] if candidate.being_written else []
     about += [note for note in candidate.notes if note not in about]
-    yield element("span", f" {', '.join(about)}", class_="small")
+    yield element("span", f" {'; '.join(about)}", class_="small")
     links = hunks.links(candidate.id)
     if links:
         more = f" and {len(links) - _LINKS:,} more" if len(links) > _LINKS else ""
@@ -187,24 +166,23 @@ ul.files li { padding: 2px 0 }
 class HunkPage:
     """The files of a batch, where `name` begins every id."""
 
-    def __init__(self, batch: ReviewBatchEntry, names: Names, folding: Folding, name: str) -> None:
-        """Take the batch, the names of its candidates, and what to fold."""
-        self._files, self._names, self._folding = batch.files, names, folding
-        self._name = name
-        self._numbers = {candidate.id: index for index, candidate in enumerate(batch.candidates)}
+    def __init__(self, shown: ShownBatch) -> None:
+        self.shown, self.name = shown, f"b{shown.batch.number}"
+        self.facts = listed_facts(shown.batch)
+        self._numbers = {identity: index for index, identity in enumerate(shown.labels)}
 
     def candidate_id(self, identity: str) -> str:
         """Return the id of the row of a candidate."""
-        return f"{self._name}-c{self._numbers[identity]}"
+        return f"{self.name}-c{self._numbers[identity]}"
 
     def file_id(self, index: int) -> str:
         """Return the id of a file."""
-        return f"{self._name}-f{index}"
+        return f"{self.name}-f{index}"
 
     def links(self, identity: str) -> list[tuple[str, str]]:
         """Return id and text of links to every hunk that a candidate changes, or to its files."""
         links = []
-        for index, file in enumerate(self._files):
+        for index, file in enumerate(self.shown.batch.files):
             if all(change.id != identity for change in file.changes):
                 continue
             hunks = [
@@ -217,57 +195,52 @@ class HunkPage:
 
     def file(self, index: int) -> Markup:
         """Return a file: what happens to it, and its hunks."""
-        file = self._files[index]
+        shown, file = self.shown, self.shown.batch.files[index]
         head = element(
             "h3",
             element("span", file.path, class_="id"),
-            element("span", file_head(file, self._names), class_="dim small"),
+            element("span", shown.file_head(file), class_="dim small"),
             id=self.file_id(index),
             class_="file",
         )
         facts = [
-            element("li", f"{fact}: {', '.join(labels)}")
-            for fact, labels in file_facts(file, self._names)
+            element("li", f"{fact}: {', '.join(labels)}") for fact, labels in shown.file_facts(file)
         ]
         parts: list[Child] = [element("ul", *facts, class_="small")] if facts else []
         hunks = [
             self._hunk(hunk, f"{self.file_id(index)}-h{number}", file)
             for number, hunk in enumerate(file.hunks)
         ]
-        if file.kind == "generated" and not self._folding.is_whole and hunks:
-            title = element("summary", element("span", f"Generated: {len(hunks):,} hunks"))
-            hunks = [element("details", title, *hunks, class_="card fold")]
-        if file.text and not is_deleted_by_all(file, self._names, self._folding):
-            title = element("summary", element("span", "The file that they delete"))
-            lines = self._lines(file_lines(file.text), "d")
-            hunks.append(element("details", title, lines, class_="card fold hunk"))
+        if shown.is_folded(file) and hunks:
+            hunks = [_fold(f"Generated: {len(hunks):,} hunks", *hunks, class_="card fold")]
+        if deleted := shown.deleted_lines(file):
+            lines = self._lines(deleted, "d")
+            hunks.append(_fold("The file that they delete", lines, class_="card fold hunk"))
         return element("section", head, *parts, *hunks)
 
-    def _hunk(self, hunk: ReviewHunkEntry, name: str, file: ReviewFileEntry) -> Markup:
-        shown = hunk_lines(hunk, list(self._names.labels), self._folding.against)
-        where = range_words(hunk)
+    def _hunk(self, hunk: d.ReviewHunkEntry, name: str, file: d.ReviewFileEntry) -> Markup:
+        shown = self.shown.hunk(hunk)
+        where = place_words(hunk.lo, hunk.hi)
         title = f"{where[:1].upper()}{where[1:]}"
-        if shown.is_agreed and not self._folding.is_whole:
-            line = f"{title}: {agreed(shown, len(self._names.labels))}"
-            summary = element("summary", element("span", line))
-            return element("details", summary, *self._texts(hunk, shown), class_="card fold hunk",
-                           id=name)  # fmt: skip
+        texts = self._texts(hunk, shown)
+        if shown.agreed:
+            return _fold(f"{title}: {shown.agreed}", *texts, class_="card fold hunk", id=name)
         head = element(
             "div",
             element("span", title),
             element("span", f"{file.path}#{hunk.name}", class_="id dim"),
             class_="head",
         )
-        return element("article", head, *self._texts(hunk, shown), class_="card hunk", id=name)
+        return element("article", head, *texts, class_="card hunk", id=name)
 
-    def _texts(self, hunk: ReviewHunkEntry, shown: HunkLines) -> Iterator[Child]:
+    def _texts(self, hunk: d.ReviewHunkEntry, shown: HunkLines) -> Iterator[Child]:
         """Yield the reference, then each other text below its candidates."""
         reference = shown.reference
-        if reference.ids[0] != ORIGIN:
-            yield self._who(self._names.share(reference.ids), reference.ids)
+        if not shown.is_against_origin:
+            yield self._who(self.shown.share(reference.ids), reference.ids)
         if reference.lines:
             yield self._lines(reference.lines, "d")
-        for words, ids, lines in texts_beside(hunk, shown, self._names):
+        for words, ids, lines in self.shown.texts_beside(hunk, shown):
             if ids:
                 yield self._who(words, ids)
             else:
@@ -280,13 +253,17 @@ class HunkPage:
         chosen = set(ids)
         links = [
             element("a", label, href=f"#{self.candidate_id(identity)}", class_="id")
-            for identity, label in self._names.labels.items()
+            for identity, label in self.shown.labels.items()
             if identity in chosen
         ]
         return element("div", element("b", words), *links, class_="variant")
 
     def _lines(self, lines: Sequence[ShownLine], kind: str) -> Markup:
-        return element("pre", *(_line(line, kind) for line in folded(lines, self._folding)))
+        return element("pre", *(_line(line, kind) for line in self.shown.folded(lines)))
+
+
+def _fold(title: str, *children: Child, **attributes: Child) -> Markup:
+    return element("details", element("summary", element("span", title)), *children, **attributes)
 
 
 def _line(line: ShownLine | int, kind: str) -> Markup:

@@ -2,56 +2,36 @@
 
 from __future__ import annotations
 
-from excise.agreement import CONTAINS, DIFFERENT, ELSEWHERE, OVERLAPS, SAME
+from excise.agreement import DIFFERENT
 from excise.patches import Likeness
 from excise.patches.pool import pooled
 from excise.patches.related import Relation
 from excise_server.duplicates.find import LEVEL_WORDS
-from excise_server.report.words import SHARE_ELSEWHERE, digits
-from excise_server.report.words import beside as beside_it
-
-__all__ = ["beside", "cosines", "parts", "related_words", "said", "said_of", "short"]
+from excise_server.report.words import BESIDE, SHARE_ELSEWHERE, digits
 
 
 def said(likeness: Likeness) -> str:
-    """Return how a patch (b) relates to another one (a), in a row about (b): "contains it"."""
-    contained = likeness.contained_in_a, likeness.contained_in_b
-    return said_of(likeness.word, contained, in_another_file=likeness.in_another_file)
+    """Return how two patches relate: "overlaps"."""
+    return said_of(likeness.word, in_another_file=likeness.in_another_file)
 
 
-def said_of(word: str, contained: tuple[float, float], *, in_another_file: bool) -> str:
-    """Return the same of what is known of a likeness: its word, and what each contains."""
-    return _in_another_file(in_another_file, beside_it(word, contained))
+def said_of(word: str, *, in_another_file: bool) -> str:
+    """Return the same of what is known of a likeness: its word, and where."""
+    return f"{word}, in another file" if in_another_file else word
 
 
 def beside(likeness: Likeness, other: str) -> str:
-    """Return how a patch (b) relates to another one (a), in a sentence: "contains #4"."""
-    shares = likeness.shares
-    contains = "is contained in" if shares.b_in_a > shares.a_in_b else "contains"
-    phrases = {
-        SAME: f"same as {other}",
-        ELSEWHERE: f"same text elsewhere: {other}",
-        CONTAINS: f"{contains} {other}",
-        OVERLAPS: f"overlaps {other}",
-        DIFFERENT: f"different, nearest is {other}",
-    }
-    return _in_another_file(likeness.in_another_file, phrases[likeness.word])
+    """Return how a patch relates to another one, in a sentence: "overlaps #4"."""
+    phrase = "different, nearest is {}" if likeness.word == DIFFERENT else BESIDE[likeness.word]
+    return said_of(phrase.format(other), in_another_file=likeness.in_another_file)
 
 
 def parts(likeness: Likeness) -> str:
     """Return the parts that add up to the score."""
     total = pooled(likeness.operations)
-    anchored_of_both, moved, size = (
-        2 * total.here,
-        2 * (total.anywhere - total.here),
-        total.a + total.b,
-    )
-    text = f"{anchored_of_both:,} of {size:,} n-grams match at the same place"
+    moved = 2 * (total.anywhere - total.here)
+    text = f"{2 * total.here:,} of {total.a + total.b:,} n-grams match at the same place"
     return f"{text}, {moved:,} elsewhere (these count {SHARE_ELSEWHERE})" if moved else text
-
-
-def _in_another_file(is_there: bool, phrase: str) -> str:
-    return f"{phrase}, in another file" if is_there else phrase
 
 
 def cosines(what: float, where: float, why: float | None) -> str:

@@ -12,8 +12,6 @@ from collections.abc import Iterable, Sequence
 
 from excise_server.foundation.escape import printable, shortened
 
-__all__ = ["LONGEST_LINE", "LONGEST_PAGE", "bounded", "code_span", "fenced", "inert"]
-
 LONGEST_PAGE = 50_000
 """Characters of the blocks of a page; a comment on GitHub has at most 65,536."""
 

@@ -10,80 +10,22 @@ from functools import partial
 from itertools import chain
 from typing import NamedTuple
 
-from msgspec import UNSET, UnsetType
+from msgspec import UNSET
 from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
 from excise import Cluster
+from excise.agreement import IDENTICAL
 from excise.patches import Patch, Pool
 from excise.patches.evidence import Evidence, EvidenceReader
 from excise_server.foundation.escape import cell, printable
-from excise_server.foundation.forks import Map
+from excise_server.processes.forks import Map
 from excise_server.queue.reading import Member, Queue
-from excise_server.report.documents import Document, GroupEntry, RejectedEntry, Shape, group_entry
+from excise_server.report.documents import group_entry
 from excise_server.report.likeness import said_of
 from excise_server.report.tables import Records, bar, cut, name_column, number
-
-__all__ = [
-    "CoverEntry",
-    "Grouped",
-    "PatchDocument",
-    "PatchEntry",
-    "patch_csv",
-    "patch_document",
-    "patch_table",
-]
-
-
-class PatchEntry(Shape, frozen=True, kw_only=True):
-    """A patch, and its likeness to the representative of its cluster."""
-
-    id: str
-    messages: list[str] | UnsetType = UNSET
-    cluster: int
-    similarity: float
-    contains: float | None
-    contained: float | None
-    word: str | None
-    anchored: float | None
-    anywhere: float | None
-    in_another_file: bool | None
-    patch_id: str
-    message_id: str
-    subject: str
-    author: str
-    date: str
-    version: int
-    index: int
-    total: int
-    files: list[str]
-    facts: list[str]
-
-
-class CoverEntry(Shape, frozen=True, kw_only=True):
-    """A message without a patch."""
-
-    id: str
-    subject: str
-
-
-class PatchDocument(Document, frozen=True, kw_only=True):
-    """The output of ``cluster --json`` for patches, with ``new`` and ``state`` if it has a
-    state.
-    """
-
-    basis: str
-    threshold: float
-    linkage: str
-    clusters: list[GroupEntry]
-    patches: list[PatchEntry]
-    covers: list[CoverEntry]
-    notes: dict[str, list[str]]
-    rejected: list[RejectedEntry]
-    new: list[str] | UnsetType = UNSET
-    state: list[str] | UnsetType = UNSET
-    scores: list[tuple[str, str, float]] | UnsetType = UNSET
+from excise_server.wire import documents as d
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +47,16 @@ class Grouped:
     about: tuple[str, ...] = ()
     map: Map = map
     reader: EvidenceReader = field(default_factory=EvidenceReader)
+
+    @property
+    def remarks(self) -> list[str]:
+        """How they were grouped, what is not among them, and what is known of a watched queue."""
+        lines = [f"basis {self.pool.basis}, {self.linkage} linkage, distance {self.threshold:g}"]
+        if self.queue.covers:
+            lines.append(f"without a diff, not grouped: {len(self.queue.covers):,}")
+        if self.queue.others:
+            lines.append(f"other files, not patches: {self.queue.others:,}")
+        return [*lines, *self.about]
 
     def evidence(self, index: int) -> Evidence:
         """Return what a patch says about its issue, to tell whether two patches are related."""
@@ -131,7 +83,7 @@ TOGETHER = 500
 """The number of rows that one process makes at a time."""
 
 
-def patch_document(grouped: Grouped, *, scores: bool) -> PatchDocument:
+def patch_document(grouped: Grouped, *, scores: bool) -> d.PatchDocument:
     """Return the clusters, the largest first, and the facts about each patch."""
     pool, clusters, queue = grouped.pool, grouped.clusters, grouped.queue
     ids = [member.id for member in queue.patches]
@@ -141,16 +93,16 @@ def patch_document(grouped: Grouped, *, scores: bool) -> PatchDocument:
     for name, note in [*pool_notes, *queue.notes]:
         notes.setdefault(name, []).append(note)
     near = pool.near(0.0) if scores else ()
-    return PatchDocument(
+    return d.PatchDocument(
         signature=pool.signature,
         basis=pool.basis,
         threshold=grouped.threshold,
         linkage=grouped.linkage,
         clusters=[group_entry(cluster, ids) for cluster in clusters],
         patches=[_patch(queue.patches[row[1]], pool, row) for row in _rows(grouped, clusters)],
-        covers=[CoverEntry(id=m.id, subject=m.message.subject) for m in queue.covers],
+        covers=[d.CoverEntry(id=m.id, subject=m.message.subject) for m in queue.covers],
         notes=notes,
-        rejected=list(map(RejectedEntry.of, queue.rejected)),
+        rejected=list(map(d.RejectedEntry.of, queue.rejected)),
         new=UNSET if grouped.new is None else [name for name in ids if name in grouped.new],
         state=UNSET if grouped.new is None else list(grouped.about),
         scores=[(ids[i], ids[j], value) for i, j, value in near if value > 0] if scores else UNSET,
@@ -173,8 +125,8 @@ def patch_table(grouped: Grouped, clusters: Sequence[Cluster]) -> RenderableType
         table.add_column("", width=1)
         name_column(table, "patch", [f"{name} new" for name in names] if new else names)
         table.add_column("similarity", no_wrap=True)
-        table.add_column("word")
-        table.add_column("contains", justify="right", no_wrap=True)
+        table.add_column("word", min_width=len(IDENTICAL))
+        table.add_column("of ●", justify="right", no_wrap=True)
         table.add_column("version", justify="right", no_wrap=True)
         table.add_column("subject", overflow="fold")
         for name, (place, index, alike) in zip(names, rows, strict=True):
@@ -183,8 +135,7 @@ def patch_table(grouped: Grouped, clusters: Sequence[Cluster]) -> RenderableType
             part = f" {series.index}/{series.total}" if series.numbered else ""
             said = ""
             if alike.word is not None and alike.contains is not None:
-                shares = alike.contained or 0.0, alike.contains
-                said = said_of(alike.word, shares, in_another_file=bool(alike.in_another_file))
+                said = said_of(alike.word, in_another_file=bool(alike.in_another_file))
             table.add_row(
                 str(numbers[clusters[place - 1].members]) if stands else "",
                 Text("●", "green") if stands else "",
@@ -253,10 +204,10 @@ def _alikes(pool: Pool, pairs: Sequence[tuple[int, int, int]]) -> list[_Alike]:
     return found
 
 
-def _patch(member: Member, pool: Pool, row: Row) -> PatchEntry:
+def _patch(member: Member, pool: Pool, row: Row) -> d.PatchEntry:
     place, position, alike = row
     message = member.message
-    return PatchEntry.of(
+    return d.PatchEntry.of(
         message.series,
         alike,
         message,

@@ -9,13 +9,10 @@ from excise import Cluster, ScoreMatrix
 from excise_server.foundation.changes import Side
 from excise_server.foundation.escape import visible
 from excise_server.foundation.inputs import RevisionSet, first_few
-from excise_server.report.documents import ReasonEntry
 from excise_server.review.candidate import Candidate
 from excise_server.review.hunks import review_files
 from excise_server.review.reasons import Reason, group_reasons
-
-__all__ = ["reason_entries", "reason_lines", "reasons_text"]
-__all__ += ["revision_reasons"]
+from excise_server.wire.documents import ReasonEntry
 
 
 def reason_entries(reasons: Sequence[Reason]) -> list[ReasonEntry]:

@@ -19,8 +19,6 @@ from excise_server.foundation.escape import printable, source_text
 from excise_server.report.tables import notes_text, number, summary
 from excise_server.report.words import SHARE_ELSEWHERE, plural
 
-__all__ = ["Names", "pair_views"]
-
 MAX_TEXT = 4_000
 """Most characters of a segment that are shown. --json has all of them."""
 
@@ -37,7 +35,7 @@ _HANG = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Names:
+class ColumnTitles:
     """The titles of the three columns, and the texts behind them.
 
     ``texts`` are normalised, or "" if the score was computed from other texts (without comments):
@@ -50,7 +48,7 @@ class Names:
 
 
 def pair_views(
-    score: Score, names: Names, ids: Sequence[str], title: str, notes: Sequence[str] = ()
+    score: Score, names: ColumnTitles, ids: Sequence[str], title: str, notes: Sequence[str] = ()
 ) -> Iterator[RenderableType]:
     """Yield which file or revision each column is, the score under its title, and its regions.
 
@@ -98,7 +96,7 @@ class _Region:
 
     title: Text
     region: DivergentRegion
-    names: Names
+    names: ColumnTitles
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         if console.is_terminal:
@@ -137,7 +135,8 @@ class _Region:
         """Return the exact text of the segments, within the rest of their first and last lines."""
         texts = self.names.texts or (None, None, None)
         sources = [_source(*both) for both in zip(self._segments, texts, strict=True)]
-        drop = _shared_indentation(source for source in sources if source != _NOTHING)
+        lines = (line for source in sources if source != _NOTHING for line in source.lines)
+        drop = min((_indentation(line) for line in lines if line.strip()), default=0)
         return [replace(source, drop=drop) for source in sources]
 
 
@@ -167,12 +166,6 @@ class _Source:
     def lines(self) -> list[str]:
         """The lines as they are printed, with their indentation."""
         return source_text(f"{self.before}{self.piece}{self.after}").split("\n")
-
-
-def _shared_indentation(pieces: Iterable[_Source]) -> int:
-    """Return how much indentation all lines of all pieces have in common."""
-    lines = [line for piece in pieces for line in piece.lines if line.strip()]
-    return min((_indentation(line) for line in lines), default=0)
 
 
 def _indentation(line: str) -> int:
@@ -218,7 +211,7 @@ def _source(segment: excise.Segment, text: str | None) -> _Source:
 # --- the operations ------------------------------------------------------------------------------
 
 
-def _operations(region: DivergentRegion, names: Names) -> Iterator[list[Text]]:
+def _operations(region: DivergentRegion, names: ColumnTitles) -> Iterator[list[Text]]:
     """Yield each operation, its agreement, and the tokens (1-grams) of both and of each alone."""
     _, a, b = names.columns
     yield [Text(), Text(), *(Text(who, "cyan") for who in ("both", f"only {a}", f"only {b}"))]

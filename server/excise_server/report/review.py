@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
@@ -12,135 +13,24 @@ import msgspec
 from excise import Hunk
 from excise_server.foundation.escape import spelled, visible
 from excise_server.foundation.inputs import SourceError, first_few
-from excise_server.report.documents import Document, ReasonEntry, RejectedEntry, Shape, group_entry
+from excise_server.report.documents import group_entry
+from excise_server.report.families import family_entries
 from excise_server.report.reasons import reason_entries
 from excise_server.report.words import disagree
-from excise_server.report.worktrees import STAND, CandidateRow, candidate_rows
+from excise_server.report.worktrees import STAND, CandidateRow, candidate_rows, relation_entries
 from excise_server.review.candidate import review_digest
-from excise_server.review.hunks import (
-    FileChange,
-    ReviewedFile,
-    hunk_name,
-    lines_named,
-)
-from excise_server.review.kinds import KINDS, kind_of
+from excise_server.review.hunks import FileChange, ReviewedFile, hunk_name, lines_named
+from excise_server.review.kinds import KINDS
+from excise_server.wire import documents as d
 
 if TYPE_CHECKING:
     from excise_server.candidates.worktrees import Review
 
-__all__ = ["FileChangeEntry", "ReviewBatchEntry", "ReviewCandidateEntry", "ReviewDocument"]
-__all__ += ["ReviewFileEntry", "ReviewGroupEntry", "ReviewHunkEntry", "chosen_hunks"]
-__all__ += ["review_document"]
 
-
-class ReviewVariantEntry(Shape, frozen=True, kw_only=True):
-    """One text of a hunk other than the origin's, and its candidates."""
-
-    ids: list[str]
-    text: str
-
-
-class ReviewHunkEntry(Shape, frozen=True, kw_only=True):
-    """Lines ``lo`` to ``hi`` (from 0, exclusive) of the origin, and what candidates have instead.
-
-    ``name`` counts the same lines from 1. ``unchanged`` are the candidates that keep the lines.
-    """
-
-    name: str
-    lo: int
-    hi: int
-    origin: str
-    variants: list[ReviewVariantEntry]
-    unchanged: list[str]
-
-
-class FileChangeEntry(Shape, frozen=True, kw_only=True):
-    """The change of one file by a candidate (``binary``: the SHA-256 of data that is not text)."""
-
-    id: str
-    status: str
-    path: str | None
-    mode: str | None
-    binary: str | None
-    facts: list[str]
-    conflict: str | None
-
-
-class ReviewFileEntry(Shape, frozen=True, kw_only=True):
-    """A file that some candidate of a batch touches, under its path in the origin.
-
-    ``text`` is the origin's, where somebody deletes the file.
-    """
-
-    path: str
-    kind: str
-    created: bool
-    binary: bool
-    mode: str | None
-    text: str | None
-    changes: list[FileChangeEntry]
-    hunks: list[ReviewHunkEntry]
-
-
-class ReviewGroupEntry(Shape, frozen=True, kw_only=True):
-    """Candidates of a batch that make similar edits."""
-
-    number: int
-    members: list[str]
-    representative: str
-    min_similarity: float
-    reasons: list[ReasonEntry]
-
-
-class ReviewCandidateEntry(Shape, frozen=True, kw_only=True):
-    """A candidate, in the order of the tables."""
-
-    id: str
-    label: str
-    tool: str | None
-    branch: str | None
-    behind: int
-    group: int
-    rank: int | None
-    why: list[str]
-    says: str
-    digest: str
-    being_written: bool
-    notes: list[str]
-
-
-class ReviewBatchEntry(Shape, frozen=True, kw_only=True):
-    """Candidates of one task and their changes of the origin, file by file."""
-
-    number: int
-    task: str | None
-    disagree: bool
-    digest: str
-    candidates: list[ReviewCandidateEntry]
-    groups: list[ReviewGroupEntry]
-    files: list[ReviewFileEntry]
-
-
-class ReviewDocument(Document, frozen=True, kw_only=True):
-    """The output of ``review --format json``."""
-
-    basis: str
-    intent: str
-    repository: str
-    origin: str
-    digest: str
-    batches: list[ReviewBatchEntry]
-    other_batches: list[list[str]]
-    unchanged: list[str]
-    landed: list[str]
-    notes: list[str]
-    rejected: list[RejectedEntry]
-
-
-def review_document(worktrees: Review) -> ReviewDocument:
+def review_document(worktrees: Review) -> d.ReviewDocument:
     """Return every batch file by file and hunk by hunk, and the candidates left out."""
     candidates = worktrees.candidates
-    return ReviewDocument.of(
+    return d.ReviewDocument.of(
         candidates,
         worktrees,
         basis="origin",
@@ -150,27 +40,20 @@ def review_document(worktrees: Review) -> ReviewDocument:
             _batch(worktrees, number, rows)
             for number, rows in enumerate(candidate_rows(worktrees), start=1)
         ],
+        relations=relation_entries(worktrees.relations),
         other_batches=[list(batch.members) for batch in worktrees.other_batches],
-        rejected=list(map(RejectedEntry.of, candidates.rejected)),
+        rejected=list(map(d.RejectedEntry.of, candidates.rejected)),
     )
 
 
 def chosen_hunks(
-    document: ReviewDocument, globs: Sequence[str], hunks: Sequence[str]
-) -> ReviewDocument:
+    document: d.ReviewDocument, globs: Sequence[str], hunks: Sequence[str]
+) -> d.ReviewDocument:
     """Return the document with only some of its files and hunks, and the same digests.
 
-    Parameters
-    ----------
-    globs
-        Patterns of paths; none for all files.
-    hunks
-        Hunks as ``PATH#LINES``, or paths; none for all hunks.
+    Raises SourceError if the file or hunk does not exist.
 
-    Raises
-    ------
-    SourceError
-        If there is no such file or hunk.
+    - ``hunks``: hunks as ``PATH#LINES``, or paths; none for all hunks.
     """
     globs, hunks = [*map(_typed, globs)], [*map(_typed, hunks)]
     files = [file for batch in document.batches for file in batch.files]
@@ -183,7 +66,7 @@ def chosen_hunks(
         if not any(fnmatchcase(file.path, glob) for file in files):
             raise SourceError(f"no changed file is called {visible(glob)}", hint=_paths(files))
 
-    def shown(file: ReviewFileEntry) -> ReviewFileEntry | None:
+    def shown(file: d.ReviewFileEntry) -> d.ReviewFileEntry | None:
         if globs and not any(fnmatchcase(file.path, glob) for glob in globs):
             return None
         if not named:
@@ -210,7 +93,7 @@ def _typed(name: str) -> str:
 
 
 def _file_and_lines(
-    files: Sequence[ReviewFileEntry], name: str
+    files: Sequence[d.ReviewFileEntry], name: str
 ) -> tuple[str, tuple[int, int] | None]:
     """Return the file and lines of a name. A path may contain a number sign itself."""
     if any(file.path == name for file in files):
@@ -227,31 +110,32 @@ def _file_and_lines(
     return path, chosen
 
 
-def _paths(files: Sequence[ReviewFileEntry]) -> str:
+def _paths(files: Sequence[d.ReviewFileEntry]) -> str:
     paths = list(dict.fromkeys(file.path for file in files))
     return f"there are {first_few(paths, 8)}" if paths else "no file is changed"
 
 
-def _batch(worktrees: Review, number: int, rows: list[CandidateRow]) -> ReviewBatchEntry:
+def _batch(worktrees: Review, number: int, rows: list[CandidateRow]) -> d.ReviewBatchEntry:
     ranked, reasons = worktrees.batches[number - 1], worktrees.reasons[number - 1]
     ids = [candidate.id for candidate in worktrees.candidates.found]
     stands = {row.entry.cluster: row.entry.label for row in rows if row.stands}
     group_of = {row.ranked.index: row.entry.cluster for row in rows}
-    return ReviewBatchEntry(
+    return d.ReviewBatchEntry(
         number=number,
         task=visible(ranked.batch.task) or None,
         disagree=disagree(ranked.ranking),
         digest=review_digest(worktrees.candidates.origin, [row.candidate for row in rows]),
         candidates=[
-            ReviewCandidateEntry.of(
+            d.ReviewCandidateEntry.of(
                 row.entry,
                 group=row.entry.cluster,
                 says=row.says().replace(STAND, stands.get(row.entry.cluster, "")),
             )
             for row in rows
         ],
+        families=family_entries(worktrees.families[number - 1], ids),
         groups=[
-            ReviewGroupEntry.of(
+            d.ReviewGroupEntry.of(
                 group_entry(cluster, ids),
                 number=group_of[cluster.representative],
                 reasons=reason_entries(of_group),
@@ -260,43 +144,74 @@ def _batch(worktrees: Review, number: int, rows: list[CandidateRow]) -> ReviewBa
         ],
         files=sorted(
             map(_file, worktrees.files[number - 1]),
-            key=lambda file: (KINDS.index(kind_of(file.path)), file.path),
+            key=lambda file: (KINDS.index(file.kind), file.path),
         ),
     )
 
 
-def _file(file: ReviewedFile) -> ReviewFileEntry:
+def _file(file: ReviewedFile) -> d.ReviewFileEntry:
     path = spelled(file.path)
-    return ReviewFileEntry(
+    return d.ReviewFileEntry(
         path=path,
-        kind=kind_of(path),
+        kind=file.kind,
         created=file.origin is None,
         binary=file.text is None,
         mode=file.origin.mode if file.origin is not None else None,
         text=file.text if any(change.status == "deleted" for change in file.changes) else None,
         changes=[_change(change) for change in file.changes],
         hunks=[_hunk(file, hunk) for hunk in file.hunks],
+        slots=[_slot(file, slot) for slot in file.slots() if len(slot) > 1],
     )
 
 
-def _change(change: FileChange) -> FileChangeEntry:
+def _change(change: FileChange) -> d.FileChangeEntry:
     side = change.new
     is_binary = side is not None and change.text is None
-    return FileChangeEntry.of(
+    return d.FileChangeEntry.of(
         change,
         path=spelled(change.path) if side is not None else None,
         mode=side.mode if side is not None else None,
         binary=hashlib.sha256(side.data).hexdigest() if side is not None and is_binary else None,
-        facts=[visible(fact) for fact in change.facts],
+        facts=[visible(fact) for fact in change.pair.facts],
         conflict=change.conflict or None,
     )
 
 
-def _hunk(file: ReviewedFile, hunk: Hunk) -> ReviewHunkEntry:
-    return ReviewHunkEntry.of(
+def _slot(file: ReviewedFile, slot: tuple[int, ...]) -> d.SlotEntry:
+    ids_by_texts: dict[tuple[int, ...], list[str]] = defaultdict(list)
+    for member, name in enumerate(file.ids):
+        variants = [file.hunks[index].variants for index in slot]
+        texts = tuple(next(n for n, v in enumerate(own) if member in v.members) for own in variants)
+        if any(
+            own[n].text != file.hunks[i].text
+            for own, n, i in zip(variants, texts, slot, strict=True)
+        ):
+            ids_by_texts[texts].append(name)
+
+    def named(indices: Iterable[int]) -> list[str]:
+        return [hunk_name(file.hunks[index].lo, file.hunks[index].hi) for index in indices]
+
+    return d.SlotEntry(
+        hunks=named(slot),
+        variants=[
+            d.SlotVariantEntry(
+                ids=ids,
+                units=[
+                    d.UnitEntry(hunks=named(unit.hunks), names=list(map(visible, unit.names)))
+                    for unit in file.units(ids[0])
+                    if not set(slot).isdisjoint(unit.hunks)
+                ],
+            )
+            for ids in sorted(ids_by_texts.values(), key=len, reverse=True)
+        ],
+    )
+
+
+def _hunk(file: ReviewedFile, hunk: Hunk) -> d.ReviewHunkEntry:
+    return d.ReviewHunkEntry.of(
         hunk,
         name=hunk_name(hunk.lo, hunk.hi),
         origin=hunk.text,
-        variants=[ReviewVariantEntry(ids=[*ids], text=text) for ids, text in file.variants(hunk)],
+        variants=[d.ReviewVariantEntry(ids=[*ids], text=text) for ids, text in file.variants(hunk)],
         unchanged=list(file.unchanged(hunk)),
     )

@@ -6,7 +6,7 @@ Lines that a variant shares with the reference are named, not repeated.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import excise
@@ -14,20 +14,10 @@ from excise.lexical import tokenise
 from excise.text import raw_lines
 from excise_server.foundation.changes import differing_lines
 from excise_server.foundation.escape import printable, shortened
-from excise_server.report.review import (
-    FileChangeEntry,
-    ReviewBatchEntry,
-    ReviewDocument,
-    ReviewFileEntry,
-    ReviewGroupEntry,
-    ReviewHunkEntry,
-)
-from excise_server.report.words import DISAGREE, order_words, plural
-
-__all__ = ["MAX_LINES", "NOTHING", "ORIGIN", "Folding", "HunkLines", "Names", "ShownLine"]
-__all__ += ["agreed", "batch_head", "differing_tokens", "file_facts", "file_head"]
-__all__ += ["file_lines", "folded", "heading", "hunk_lines", "idle"]
-__all__ += ["is_deleted_by_all", "order_lines", "places", "range_words", "texts_beside"]
+from excise_server.foundation.inputs import first_few
+from excise_server.report.families import MOST_SHOWN, FamilyBlock, family_blocks, listed_facts
+from excise_server.report.words import DISAGREE, order_words, plural, relation_lines
+from excise_server.wire import documents as d
 
 ORIGIN = ""
 """The id of the origin, which is not a candidate."""
@@ -51,12 +41,9 @@ Marks = tuple[tuple[int, int], ...]
 class Folding:
     """What to fold, and the candidate to compare texts with.
 
-    Attributes
-    ----------
-    against
-        The id of a candidate, or `ORIGIN`.
-    is_whole
-        Whether to show everything: hunks on which all agree, generated files and long texts.
+    - ``against``: the id of a candidate, or `ORIGIN`.
+    - ``is_whole``: whether to show everything: hunks on which all agree, generated files and long
+      texts.
     """
 
     against: str = ORIGIN
@@ -67,18 +54,11 @@ class Folding:
 class ShownLine:
     r"""A line of a block.
 
-    Attributes
-    ----------
-    sign
-        Empty for a line of the reference, ``+`` for one that differs from it, a blank for one that
-        does not, ``=`` for several of these, which ``text`` names, and ``\`` for a remark.
-    number
-        The number of a line of the origin, from 1, or 0 for other lines.
-    text
-        The line without its line end.
-    marks
-        Ranges (from, to, exclusive) of characters whose tokens the other text lacks, if it has
-        other tokens of this line.
+    - ``sign``: empty for a line of the reference, ``+`` for one that differs from it, a blank for
+      one that does not, ``=`` for several of these, which ``text`` names, and ``\`` for a remark.
+    - ``number``: the number of a line of the origin, from 1, or 0 for other lines.
+    - ``marks``: ranges (from, to, exclusive) of characters whose tokens the other text lacks, if it
+      has other tokens of this line.
     """
 
     sign: str
@@ -101,64 +81,18 @@ class ShownBlock:
 class HunkLines:
     """A hunk as it is shown.
 
-    Attributes
-    ----------
-    reference
-        The text that all others are compared with.
-    others
-        The other texts, most candidates first.
-    is_agreed
-        Whether all of several candidates have the same text here.
+    - ``reference``: the text that all others are compared with.
+    - ``agreed``: words for what all of several candidates do alike, if that is folded, or empty.
     """
 
     reference: ShownBlock
     others: tuple[ShownBlock, ...]
-    is_agreed: bool
+    agreed: str
 
-
-def hunk_lines(hunk: ReviewHunkEntry, members: Sequence[str], against: str = ORIGIN) -> HunkLines:
-    """Return a hunk as it is shown, against the origin or the text of a candidate.
-
-    Parameters
-    ----------
-    members
-        The ids of all candidates of the batch.
-    against
-        The id of a candidate; if it is in no variant, the origin's text is the reference.
-    """
-    texts = [((ORIGIN, *hunk.unchanged), hunk.origin)]
-    texts += [(tuple(variant.ids), variant.text) for variant in hunk.variants]
-    chosen = next((index for index, (ids, _) in enumerate(texts) if against in ids), 0)
-    ids, reference = texts.pop(chosen)
-    first = hunk.lo + 1 if chosen == 0 else 0
-    others = [_block(who, reference, text, first) for who, text in texts]
-    lost = {span for _, marks in others for span in marks}
-    lines = _lines("", reference, frozenset(lost), first)
-    is_agreed = len(members) > 1 and len(hunk.variants) == 1
-    return HunkLines(
-        ShownBlock(ids, tuple(lines), 0, 0),
-        tuple(block for block, _ in others),
-        is_agreed and len(hunk.variants[0].ids) == len(members),
-    )
-
-
-def folded(lines: Sequence[ShownLine], folding: Folding) -> Iterator[ShownLine | int]:
-    """Yield the lines of a text, or the first, the last and a count of those between."""
-    hidden = len(lines) - 2 * _EDGE
-    if len(lines) <= MAX_LINES or folding.is_whole:
-        yield from lines
-        return
-    yield from lines[:_EDGE]
-    yield hidden
-    yield from lines[-_EDGE:]
-
-
-def file_lines(text: str) -> list[ShownLine]:
-    """Return the lines of a file that some candidate deletes."""
-    return [
-        ShownLine("", line.removesuffix("\n"), number)
-        for number, line in enumerate(raw_lines(text), start=1)
-    ]
+    @property
+    def is_against_origin(self) -> bool:
+        """Whether the reference is the origin's text."""
+        return self.reference.ids[0] == ORIGIN
 
 
 Spans = frozenset[tuple[int, int]]
@@ -245,16 +179,24 @@ _LONGEST_LABEL = 120
 NOTHING = "No candidate changes anything: there is nothing to review."
 
 
-@dataclass(frozen=True, slots=True)
-class Names:
-    """The labels of a batch's candidates, by id."""
+class ShownBatch:
+    """A batch as every view shows it: its lines, and the words for who has what."""
 
-    labels: Mapping[str, str]
-
-    @classmethod
-    def of(cls, batch: ReviewBatchEntry) -> Names:
-        """Return those of a batch."""
-        return cls({c.id: shortened(printable(c.label), _LONGEST_LABEL) for c in batch.candidates})
+    def __init__(
+        self, document: d.ReviewDocument, batch: d.ReviewBatchEntry, folding: Folding
+    ) -> None:
+        self.batch, self.folding = batch, folding
+        self.labels = {
+            c.id: shortened(printable(c.label), _LONGEST_LABEL) for c in batch.candidates
+        }
+        several, of_all = len(batch.candidates) > 1, len(document.batches)
+        which = f"Task {batch.number} of {of_all}: " if of_all > 1 else ""
+        task = f" for {batch.task}" if batch.task else ""
+        families = f" in {plural(len(batch.families), 'family')}" if several else ""
+        self.head = f"{which}{plural(len(batch.candidates), 'candidate')}{task}{families}"
+        # The rule of the order of several candidates, and where it is worth nothing.
+        self.order = [f"order: {order_words(document.intent)}"] * several
+        self.order += [DISAGREE] * batch.disagree
 
     def each(self, ids: Sequence[str]) -> list[str]:
         """Return the labels of some candidates, in the order of the table, without the origin."""
@@ -266,8 +208,126 @@ class Names:
         count = sum(identity != ORIGIN for identity in ids)
         return f"{count:,} of {len(self.labels):,}"
 
+    def families(self, most: int | None = MOST_SHOWN) -> list[FamilyBlock]:
+        """Return the families of the batch, so many at most, and so many edits of each."""
+        return family_blocks(self.batch.families, self.labels, listed_facts(self.batch), most)
 
-def idle(document: ReviewDocument) -> Iterator[tuple[str, list[str]]]:
+    def file_head(self, file: d.ReviewFileEntry) -> str:
+        """Say how many do what with a file."""
+        share = self.share([change.id for change in file.changes])
+        kind = "" if file.kind == "code" else f" ({file.kind})"
+        verbs = {"create" if change.status == "created" else "change" for change in file.changes}
+        verb = verbs.pop() if len(verbs) == 1 else "change"
+        several = "" if len(file.changes) > 1 else "s"
+        return f"{kind}: {share} {verb}{several} it"
+
+    def file_facts(self, file: d.ReviewFileEntry) -> list[tuple[str, list[str]]]:
+        """Return the changes other than text: a sentence, and the labels of its candidates."""
+        ids_by_fact: dict[str, list[str]] = defaultdict(list)
+        for change in file.changes:
+            for fact in _facts(change):
+                ids_by_fact[fact].append(change.id)
+        for fact, ids in slot_facts(file.slots):
+            ids_by_fact[fact] += ids
+        return [(fact, self.each(ids)) for fact, ids in ids_by_fact.items()]
+
+    def is_folded(self, file: d.ReviewFileEntry) -> bool:
+        """Whether a file is generated, and its hunks are only counted."""
+        return file.kind == "generated" and not self.folding.is_whole
+
+    def deleted_lines(self, file: d.ReviewFileEntry) -> list[ShownLine]:
+        """Return the lines of a file that some delete, unless all do: nothing is left to choose."""
+        deletions = sum(change.status == "deleted" for change in file.changes)
+        if not self.folding.is_whole and deletions == len(self.labels) > 1:
+            return []
+        return [
+            ShownLine("", line.removesuffix("\n"), number)
+            for number, line in enumerate(raw_lines(file.text or ""), start=1)
+        ]
+
+    def folded(self, lines: Sequence[ShownLine]) -> Iterator[ShownLine | int]:
+        """Yield the lines of a text, or the first, the last and a count of those between."""
+        hidden = len(lines) - 2 * _EDGE
+        if len(lines) <= MAX_LINES or self.folding.is_whole:
+            yield from lines
+            return
+        yield from lines[:_EDGE]
+        yield hidden
+        yield from lines[-_EDGE:]
+
+    def hunk(self, hunk: d.ReviewHunkEntry) -> HunkLines:
+        """Return a hunk against the origin, or the text of the candidate that was chosen."""
+        texts = [((ORIGIN, *hunk.unchanged), hunk.origin)]
+        texts += [(tuple(variant.ids), variant.text) for variant in hunk.variants]
+        against = self.folding.against
+        chosen = next((index for index, (ids, _) in enumerate(texts) if against in ids), 0)
+        ids, reference = texts.pop(chosen)
+        first = hunk.lo + 1 if chosen == 0 else 0
+        others = [_block(who, reference, text, first) for who, text in texts]
+        lost = {span for _, marks in others for span in marks}
+        lines = _lines("", reference, frozenset(lost), first)
+        agreed, count = "", len(self.labels)
+        is_agreed = count > 1 and len(hunk.variants) == 1 and len(hunk.variants[0].ids) == count
+        if is_agreed and not self.folding.is_whole:
+            block, who = others[0][0], "both" if count == 2 else f"all {count:,}"
+            agreed = f"{who} make the same change (+{block.added:,} -{block.deleted:,})"
+        return HunkLines(
+            ShownBlock(ids, tuple(lines), 0, 0), tuple(block for block, _ in others), agreed
+        )
+
+    def texts_beside(
+        self, hunk: d.ReviewHunkEntry, shown: HunkLines
+    ) -> Iterator[tuple[str, Sequence[str], Sequence[ShownLine]]]:
+        """Yield each text but the reference: words for who has it, their ids, and how it differs.
+
+        The last is of those that have the origin's lines. Words without ids name them all: the
+        others.
+        """
+        for block in shown.others:
+            yield self._has_words(block), block.ids, block.lines
+        unchanged = hunk.unchanged
+        if not shown.is_against_origin or not unchanged:
+            return
+        verb = "leave" if len(unchanged) > 1 else "leaves"
+        if len(unchanged) + sum(len(variant.ids) for variant in hunk.variants) < len(self.labels):
+            yield f"{self.share(unchanged)} {verb} it", unchanged, ()
+        else:
+            who = f"{len(unchanged):,}" if len(unchanged) > 1 else "one"
+            yield f"the other {who} {verb} it", (), ()
+
+    def _has_words(self, block: ShownBlock) -> str:
+        """Say how many have a text, and whether it is empty or the origin's."""
+        share = self.share(block.ids)
+        if block.ids[0] == ORIGIN:
+            verb = "leaves" if len(block.ids) == 2 else "leave"
+            return f"the origin, {share} {verb} it" if block.ids[1:] else "origin"
+        if block.lines:
+            return share
+        return f"{share} delete{'' if len(block.ids) > 1 else 's'} it"
+
+
+def slot_facts(slots: Sequence[d.SlotEntry]) -> Iterator[tuple[str, Sequence[str]]]:
+    """Yield which hunks are one decision, and which belong together, each with its candidates.
+
+    >>> unit = d.UnitEntry(hunks=["3", "9+"], names=["x"])
+    >>> variant = d.SlotVariantEntry(ids=["ada"], units=[unit])
+    >>> list(slot_facts([d.SlotEntry(hunks=["3", "9+"], variants=[variant])]))
+    [('2 hunks that belong together: 3, 9+ (x)', ['ada'])]
+    """
+    for slot in slots:
+        if len(slot.variants) > 1:
+            ways = f"one decision, made in {len(slot.variants):,} ways"
+            everyone = [identity for variant in slot.variants for identity in variant.ids]
+            yield f"{ways}: {first_few(slot.hunks, 12)}", everyone
+        for variant in slot.variants:
+            for unit in variant.units:
+                if len(unit.hunks) > 1:
+                    names = f" ({first_few(unit.names)})" if unit.names else ""
+                    count = f"{len(unit.hunks):,} hunks that belong together"
+                    yield f"{count}: {first_few(unit.hunks, 12)}{names}", variant.ids
+
+
+def idle(document: d.ReviewDocument) -> Iterator[tuple[str, list[str]]]:
     """Yield why candidates have nothing to review, and the ids of those."""
     if document.landed:
         yield "Landed already", document.landed
@@ -275,112 +335,19 @@ def idle(document: ReviewDocument) -> Iterator[tuple[str, list[str]]]:
         yield "Unchanged", document.unchanged
 
 
-def heading(document: ReviewDocument) -> str:
+def between_tasks(document: d.ReviewDocument) -> Iterator[str]:
+    """Yield what candidates of different tasks are to each other."""
+    labels = {c.id: c.label for batch in document.batches for c in batch.candidates}
+    yield from relation_lines(document.relations, labels)
+
+
+def heading(document: d.ReviewDocument) -> str:
     """Return the title of a review."""
     count = sum(len(batch.candidates) for batch in document.batches)
     return f"{plural(count, 'candidate')} for {document.repository}"
 
 
-def batch_head(document: ReviewDocument, batch: ReviewBatchEntry) -> str:
-    """Say which batch this is, and how many candidates in how many groups it has."""
-    count = len(document.batches)
-    which = f"Batch {batch.number} of {count}: " if count > 1 else ""
-    task = f" for {batch.task}" if batch.task else ""
-    groups = f" in {plural(len(batch.groups), 'group')}" if len(batch.candidates) > 1 else ""
-    return f"{which}{plural(len(batch.candidates), 'candidate')}{task}{groups}"
-
-
-def order_lines(document: ReviewDocument, batch: ReviewBatchEntry) -> Iterator[str]:
-    """Yield the rule of the order of several candidates, and where it is worth nothing."""
-    if len(batch.candidates) > 1:
-        yield f"order: {order_words(document.intent)}"
-    if batch.disagree:
-        yield DISAGREE
-
-
-def places(batch: ReviewBatchEntry, group: ReviewGroupEntry) -> Iterator[tuple[str, list[str]]]:
-    """Yield the places in the order that members of a group have: rank and why, and their ids."""
-    ids_by_place: dict[str, list[str]] = defaultdict(list)
-    for candidate in batch.candidates:
-        if candidate.id in group.members and candidate.rank is not None:
-            place = f"rank {candidate.rank:,}, {'; '.join(candidate.why)}"
-            ids_by_place[place].append(candidate.id)
-    yield from ids_by_place.items()
-
-
-def range_words(hunk: ReviewHunkEntry) -> str:
-    """Say which lines of the origin a hunk is.
-
-    >>> from excise_server.report.review import ReviewHunkEntry
-    >>> at = dict(origin="", variants=[], unchanged=[])
-    >>> range_words(ReviewHunkEntry(name="7+", lo=7, hi=7, **at))
-    'after line 7'
-    """
-    if hunk.lo == hunk.hi:
-        return f"after line {hunk.lo:,}" if hunk.lo else "at the start"
-    if hunk.hi == hunk.lo + 1:
-        return f"line {hunk.hi:,}"
-    return f"lines {hunk.lo + 1:,} to {hunk.hi:,}"
-
-
-def file_head(file: ReviewFileEntry, names: Names) -> str:
-    """Say how many do what with a file."""
-    share = names.share([change.id for change in file.changes])
-    kind = "" if file.kind == "code" else f" ({file.kind})"
-    verbs = {"create" if change.status == "created" else "change" for change in file.changes}
-    verb = verbs.pop() if len(verbs) == 1 else "change"
-    several = "" if len(file.changes) > 1 else "s"
-    return f"{kind}: {share} {verb}{several} it"
-
-
-def texts_beside(
-    hunk: ReviewHunkEntry, shown: HunkLines, names: Names
-) -> Iterator[tuple[str, Sequence[str], Sequence[ShownLine]]]:
-    """Yield each text but the reference: words for who has it, their ids, and how it differs.
-
-    The last is of those that have the origin's lines. Words without ids name them all: the others.
-    """
-    for block in shown.others:
-        yield _has_words(block, names), block.ids, block.lines
-    unchanged = hunk.unchanged
-    if shown.reference.ids[0] != ORIGIN or not unchanged:
-        return
-    verb = "leave" if len(unchanged) > 1 else "leaves"
-    if len(unchanged) + sum(len(variant.ids) for variant in hunk.variants) < len(names.labels):
-        yield f"{names.share(unchanged)} {verb} it", unchanged, ()
-    else:
-        who = f"{len(unchanged):,}" if len(unchanged) > 1 else "one"
-        yield f"the other {who} {verb} it", (), ()
-
-
-def _has_words(block: ShownBlock, names: Names) -> str:
-    """Say how many have a text, and whether it is empty or the origin's."""
-    share = names.share(block.ids)
-    if block.ids[0] == ORIGIN:
-        verb = "leaves" if len(block.ids) == 2 else "leave"
-        return f"the origin, {share} {verb} it" if block.ids[1:] else "origin"
-    if block.lines:
-        return share
-    return f"{share} delete{'' if len(block.ids) > 1 else 's'} it"
-
-
-def is_deleted_by_all(file: ReviewFileEntry, names: Names, folding: Folding) -> bool:
-    """Whether all of several candidates delete the file, which leaves nothing to choose."""
-    deletions = sum(change.status == "deleted" for change in file.changes)
-    return not folding.is_whole and deletions == len(names.labels) > 1
-
-
-def file_facts(file: ReviewFileEntry, names: Names) -> Iterator[tuple[str, list[str]]]:
-    """Yield the changes other than text: a sentence, and the labels of its candidates."""
-    ids_by_fact: dict[str, list[str]] = defaultdict(list)
-    for change in file.changes:
-        for fact in _facts(change):
-            ids_by_fact[fact].append(change.id)
-    for fact, ids in ids_by_fact.items():
-        yield fact, names.each(ids)
-
-
-def _facts(change: FileChangeEntry) -> Iterator[str]:
+def _facts(change: d.FileChangeEntry) -> Iterator[str]:
     if change.status == "deleted":
         yield "deletes the file"
     elif change.status == "renamed":
@@ -392,10 +359,3 @@ def _facts(change: FileChangeEntry) -> Iterator[str]:
             yield fact
     if change.conflict:
         yield f"conflict: {change.conflict}"
-
-
-def agreed(shown: HunkLines, count: int) -> str:
-    """Say that all make the same change, and how much of one it is."""
-    block = shown.others[0]
-    who = "both" if count == 2 else f"all {count:,}"
-    return f"{who} make the same change (+{block.added:,} -{block.deleted:,})"

@@ -1,28 +1,15 @@
-"""Words and numbers that people read: values, pairs (section 6a of the definition), the order.
-
-Only the word "same" claims sameness. "contains" has a direction, which the phrases give.
-"""
+"""Words and numbers that people read: values, pairs (section 6a of the definition), the order."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Protocol
 
-from excise import Ranked, ScoreMatrix
-from excise.agreement import CONTAINS, NEARLY_ALL
+from excise import Ranked, ScoreMatrix, agreement
+from excise.agreement import CODE, DIFFERENT, IDENTICAL, NAMES, OVERLAPS
 from excise.excision import PLACED
-
-__all__ = [
-    "DISAGREE",
-    "SHARE_ELSEWHERE",
-    "beside",
-    "between",
-    "digits",
-    "disagree",
-    "order_words",
-    "plural",
-]
-__all__ += ["word_beside", "words_of"]
+from excise_server.foundation.escape import printable, shortened
+from excise_server.wire.documents import RelationEntry
 
 SHARE_ELSEWHERE = {4: "a quarter", 2: "half"}.get(
     sum(PLACED), f"{PLACED[1]} of {sum(PLACED)} parts"
@@ -30,9 +17,34 @@ SHARE_ELSEWHERE = {4: "a quarter", 2: "half"}.get(
 """What an n-gram in common counts for that does not stand at the same place."""
 
 
+BESIDE = {
+    IDENTICAL: "identical to {}",
+    CODE: "same code as {}",
+    NAMES: "same up to names as {}",
+    OVERLAPS: "overlaps {}",
+    DIFFERENT: "different from {}",
+}
+"""What is said of one of a pair beside the other, by their word."""
+
+LETTERS = {"created": "A", "deleted": "D", "renamed": "R", "modified": "M"}
+"""What happened to a file, as git has it."""
+
+
 def plural(count: int, noun: str) -> str:
-    """Return "1 n-gram", "2,000 n-grams"."""
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+    """Return "1 n-gram", "2,000 n-grams", "2 families"."""
+    several = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
+    return f"{count:,} {noun if count == 1 else several}"
+
+
+def place_words(lo: int, hi: int) -> str:
+    """Return which lines of the origin (from 0, exclusive) these are, as people count them.
+
+    >>> place_words(7, 7), place_words(6, 7), place_words(0, 0)
+    ('after line 7', 'line 7', 'at the start')
+    """
+    if lo == hi:
+        return f"after line {lo:,}" if lo else "at the start"
+    return f"line {hi:,}" if hi == lo + 1 else f"lines {lo + 1:,} to {hi:,}"
 
 
 def digits(value: float | None) -> str:
@@ -51,32 +63,56 @@ def digits(value: float | None) -> str:
     return "<.01" if shown == "0.00" and value > 0 else shown
 
 
-def between(word: str, contained: tuple[float, float], a: str, b: str) -> str:
-    """Return the phrase for A and B, of which each has so much of the other's edit at its place.
+MOST_RENAMED = 4
+"""Most renamed names that a phrase lists."""
 
-    >>> between("contains", (1.0, 0.4), "a", "b"), between("overlaps", (0.5, 0.4), "a", "b")
-    ('b contains a', 'overlaps')
+MOST_OF_NAME = 40
+"""Most characters of such a name."""
+
+
+def renamed_words(renamed: Sequence[Sequence[str]], phrase: str) -> str:
+    """Return the names in which two revisions of one level differ, or an empty string.
+
+    >>> renamed_words([("s", "square"), ("t", "total")], "{} in A is {} in B")
+    's in A is square in B, t in A is total in B'
     """
-    if word != CONTAINS:
-        return word
-    a_in_b, b_in_a = (share >= float(NEARLY_ALL) for share in contained)
-    if a_in_b and b_in_a:
-        return "each contains the other"
-    return f"{b} contains {a}" if a_in_b else f"{a} contains {b}"
+    pairs = [
+        phrase.format(*(shortened(printable(name), MOST_OF_NAME) for name in pair))
+        for pair in renamed[:MOST_RENAMED]
+    ]
+    return ", ".join([*pairs, *["…"] * (len(renamed) > MOST_RENAMED)])
 
 
-def beside(word: str, contained: tuple[float, float]) -> str:
-    """Return the phrase for a member (A) next to its representative (B), as `between`.
+def level_words(word: str, renamed: Sequence[Sequence[str]], phrase: str) -> str:
+    """Return the word for a pair, and in brackets the names in which the two differ.
 
-    >>> beside("contains", (0.4, 1.0)), beside("contains", (1.0, 0.4)), beside("same", (1.0, 1.0))
-    ('contains it', 'contained in it', 'same')
+    >>> level_words("same up to names", [("s", "square")], "{} is {} there")
+    'same up to names (s is square there)'
     """
-    if word != CONTAINS:
-        return word
-    in_it, has_it = (share >= float(NEARLY_ALL) for share in contained)
-    if in_it and has_it:
-        return "each contains the other"
-    return "contained in it" if in_it else "contains it"
+    names = renamed_words(renamed, phrase)
+    return f"{word} ({names})" if names else word
+
+
+THERE = "{} is {} there"
+"""How a name in a text and that in the one that it is compared with are said."""
+
+
+def word_beside(matrix: ScoreMatrix, index: int, other: int) -> str:
+    """Return the word for a text next to another one, and what they call by different names."""
+    level = matrix.level(index, other)
+    if level is None:
+        return matrix.word(index, other)
+    facets = matrix.beside(index, other)
+    return level_words(level.word, level.renamed, THERE) + other_facets(facets)
+
+
+def other_facets(facets: Sequence[str]) -> str:
+    """Return what is said where two have the same code, but other files beside it.
+
+    >>> other_facets(["docs", "tests"]), other_facets([])
+    (', other docs and tests', '')
+    """
+    return f", other {' and '.join(facets)}" if facets else ""
 
 
 class _Worded(Protocol):
@@ -85,12 +121,6 @@ class _Worded(Protocol):
     @property
     def ids(self) -> tuple[str, ...]: ...
     def word(self, i: int, j: int, /) -> str: ...
-
-
-def word_beside(matrix: ScoreMatrix, best: int, index: int) -> str:
-    """Return the word for a member of a cluster next to its representative."""
-    contained = float(matrix.contained[index, best]), float(matrix.contained[best, index])
-    return beside(matrix.word(index, best), contained)
 
 
 def words_of(matrix: _Worded) -> list[list[str]]:
@@ -106,10 +136,7 @@ _NEXT = {
     "fix": "then fewer tokens",
     "change": "then what is nearest to the others, then fewer tokens",
 }
-_OTHER = {
-    "fix": "for any other change: --intent change",
-    "change": "for a bug fix: --intent fix",
-}
+_OTHER = {"fix": "for any other change: --intent change", "change": "for a bug fix: --intent fix"}
 
 
 def order_words(intent: str) -> str:
@@ -126,3 +153,28 @@ def disagree(ranking: Sequence[Ranked]) -> bool:
     """Whether several whole edits are ranked, and nobody makes one that another makes."""
     whole = [r for r in ranking if not (r.no_op or r.stub or r.broken)]
     return len(whole) > 1 and all(ranked.makers == 1 for ranked in whole)
+
+
+_MOST_BETWEEN = 12
+"""Most pairs of candidates of different tasks that a page names."""
+
+
+def relation_lines(relations: Sequence[RelationEntry], labels: Mapping[str, str]) -> Iterator[str]:
+    """Yield what candidates are to each other, what is broken first, and how many more there are.
+
+    - ``labels``: by id; a candidate that is not shown is called by the end of its id.
+    """
+    # Rivals are of one task, but for one that would make one of two.
+    words = ("breaks", "collides", "rivals", "both add", *agreement.SAME)
+    ordered = sorted(relations, key=lambda relation: words.index(relation.word))
+    for relation in ordered[:_MOST_BETWEEN]:
+        first, second = relation.first, relation.second
+        if relation.word == "breaks":
+            first, second = (first, second) if relation.evidence[0].by == first else (second, first)
+        a, b = (labels.get(name, name.partition(":")[2] or name) for name in (first, second))
+        messages = shortened("; ".join(each.message for each in relation.evidence), 400)
+        head = {"breaks": f"{a} breaks {b}", "collides": f"{a} and {b} collide",
+                "rivals": f"{a} and {b} are rivals"}  # fmt: skip
+        yield f"{head.get(relation.word, f'{a} and {b}')}: {messages}"
+    if (more := len(ordered) - _MOST_BETWEEN) > 0:
+        yield f"and {more:,} more pairs (--json has all)"

@@ -8,38 +8,42 @@ field of `CandidateEntry`, a line where `_row` fills it, and a line in each view
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING
 
 import msgspec
 
 from excise import Cluster, Ranked
-from excise.agreement import CONTAINS, DIFFERENT, ELSEWHERE, NEARLY_ALL, OVERLAPS, SAME
+from excise.agreement import DIFFERENT, SAME
 from excise.excision import WHITESPACE_ONLY
 from excise_server.foundation.escape import printable, spelled, visible
 from excise_server.foundation.inputs import first_few
-from excise_server.report.documents import (
-    ClusterEntry,
-    Document,
-    RejectedEntry,
-    Shape,
-    Values,
-    group_entry,
-)
+from excise_server.report.documents import group_entry, renamed_of
+from excise_server.report.families import FamilyBlock, family_blocks, family_entries
 from excise_server.report.reasons import reason_entries, reasons_text
-from excise_server.report.words import DISAGREE, disagree, order_words, plural, words_of
-from excise_server.review.kinds import KINDS, kind_of
+from excise_server.report.words import (
+    BESIDE,
+    DISAGREE,
+    THERE,
+    disagree,
+    level_words,
+    order_words,
+    other_facets,
+    plural,
+    relation_lines,
+    words_of,
+)
+from excise_server.review.kinds import KINDS
+from excise_server.wire import documents as d
 
 if TYPE_CHECKING:  # a server that shows lines of a review needs none of these
     from excise.patches import FilePair
     from excise_server.candidates.worktrees import Review
+    from excise_server.review.candidate import Candidate
     from excise_server.review.ranked import RankedBatch
-    from excise_server.sources.candidates import Candidate
-
-__all__ = ["STAND", "CandidateRow", "CandidatesDocument", "LinesEntry", "SetAsideEntry"]
-__all__ += ["WorktreesDocument", "candidate_rows", "candidates_document", "file_status"]
-__all__ += ["group_lines", "rejected_names", "worktree_facts", "worktrees_document"]
+    from excise_server.review.relations import CandidateRelation
 
 STAND = "●"
 """The mark of a group's representative, in a table."""
@@ -47,164 +51,19 @@ STAND = "●"
 _CHECKS_FIRST = (
     "candidates that pass, then those without a verdict, then those that fail; among each, "
 )
-_ATTACHED = "shares no code with its batch, but started from one commit with it, minutes apart"
-_PHRASES = {
-    SAME: "same as {}",
-    ELSEWHERE: "same text as {}, elsewhere",
-    OVERLAPS: "overlaps {}",
-    DIFFERENT: "different from {}, though near it",
-}
-
-
-class BatchEntry(Shape, frozen=True, kw_only=True):
-    """Candidates of one task."""
-
-    number: int
-    task: str | None
-    members: list[str]
-    ranked: bool
-    shared: list[str]
-    attached: list[str]
-    disagree: bool
-
-
-class CandidateCluster(ClusterEntry, frozen=True, kw_only=True):
-    """Candidates of one batch that make similar edits."""
-
-    batch: int
-    passed: int
-    failed: int
-    undecided: int
-
-
-class LinesEntry(Shape, frozen=True, kw_only=True):
-    """The changed lines in the files of one kind."""
-
-    files: int
-    added: int
-    deleted: int
-
-
-class FileEntry(Shape, frozen=True, kw_only=True):
-    """A file that a candidate changed."""
-
-    path: str
-    kind: str
-    status: str
-    added: int
-    deleted: int
-    facts: list[str]
-    old_path: str | msgspec.UnsetType = msgspec.UNSET
-
-
-class ConflictEntry(Shape, frozen=True, kw_only=True):
-    """A file in which the origin changed the same lines."""
-
-    path: str
-    reason: str
-
-
-class CheckEntry(Shape, frozen=True, kw_only=True):
-    """The result of one check for a candidate."""
-
-    check: str
-    passed: bool | None
-    seconds: float | None
-    reason: str
-
-
-class CandidateEntry(Shape, frozen=True, kw_only=True):
-    """A candidate in rank order, without a rank if it is alone in its batch."""
-
-    id: str
-    label: str
-    tool: str | None
-    batch: int
-    rank: int | None
-    makers: int
-    mean_similarity: float | None
-    why: list[str]
-    edit_size: int
-    verdict: str | None
-    checks: list[CheckEntry]
-    no_op: bool
-    stub: bool
-    broken: list[str]
-    syntax_errors: bool
-    cluster: int
-    representative: bool
-    similarity: float
-    word: str
-    names: list[str]
-    kind: str
-    folder: str | None
-    branch: str | None
-    commit: str | None
-    base: str | None
-    behind: int
-    made: int | None
-    digest: str
-    identical: list[str]
-    being_written: bool
-    conflicts: list[ConflictEntry]
-    uncommitted: int
-    lines: dict[str, LinesEntry]
-    files: list[FileEntry]
-    notes: list[str]
-
-
-class WorktreesDocument(Document, frozen=True, kw_only=True):
-    """The output of ``worktrees --json`` and ``cluster --git --json``."""
-
-    basis: str
-    intent: str
-    threshold: float
-    linkage: str
-    repository: str
-    base: str
-    origin: str
-    candidates: list[str]
-    labels: list[str]
-    similarity: Values
-    words: list[list[str]]
-    batches: list[BatchEntry]
-    ranking: list[CandidateEntry]
-    clusters: list[CandidateCluster]
-    other_batches: list[list[str]]
-    unchanged: list[str]
-    landed: list[str]
-    unknown_verdicts: list[str]
-    notes: dict[str, list[str]]
-    rejected: list[RejectedEntry]
-
-
-class SetAsideEntry(Shape, frozen=True, kw_only=True):
-    """A candidate that is left out of every score, group and order."""
-
-    id: str
-    label: str
-    state: str
-    digest: str
-
-
-class CandidatesDocument(WorktreesDocument, frozen=True, kw_only=True):
-    """The answer of `excise/candidates`: the command's document for candidates not set aside."""
-
-    set_aside: list[SetAsideEntry]
-    bases: dict[str, str]
-    given: list[str]
+_BY_ISSUE = "belongs to its task by {}, which its messages name, and by nothing else"
 
 
 # --- the document --------------------------------------------------------------------------------
 
 
-def worktrees_document(worktrees: Review) -> WorktreesDocument:
+def worktrees_document(worktrees: Review) -> d.WorktreesDocument:
     """Return every batch's ranking and groups, all scores and words, and rejected candidates."""
     candidates = worktrees.candidates
     ids = [candidate.id for candidate in candidates.found]
     about_all = [*candidates.notes, *worktrees.verdicts.notes]
     entries = {row.ranked.index: row.entry for rows in candidate_rows(worktrees) for row in rows}
-    return WorktreesDocument.of(
+    return d.WorktreesDocument.of(
         worktrees,
         candidates,
         basis="origin",
@@ -215,19 +74,21 @@ def worktrees_document(worktrees: Review) -> WorktreesDocument:
         similarity=[[float(value) for value in row] for row in worktrees.values],
         words=words_of(worktrees.matrix),
         batches=[
-            BatchEntry.of(
+            d.BatchEntry.of(
                 ranked.batch,
                 number=number,
                 task=visible(ranked.batch.task) or None,
                 ranked=ranked.is_ranked,
                 shared=[spelled(path) for path in ranked.batch.shared],
+                by_issue={name: visible(issue) for name, issue in ranked.batch.named.items()},
                 disagree=disagree(ranked.ranking),
+                families=family_entries(worktrees.families[number - 1], ids),
             )
             for number, ranked in enumerate(worktrees.batches, start=1)
         ],
         ranking=[entries[ranked.index] for ranked in worktrees.ranking],
         clusters=[
-            CandidateCluster.of(
+            d.CandidateCluster.of(
                 group_entry(cluster, ids),
                 batch=number,
                 passed=counts["passed"],
@@ -240,13 +101,14 @@ def worktrees_document(worktrees: Review) -> WorktreesDocument:
             for cluster, reasons in zip(batch.clusters, worktrees.reasons[number - 1], strict=True)
             for counts in (worktrees.verdicts.counts(ids[i] for i in cluster.members),)
         ],
+        relations=relation_entries(worktrees.relations),
         other_batches=[list(batch.members) for batch in worktrees.other_batches],
         unknown_verdicts=list(worktrees.verdicts.unknown),
         notes={
             **({"": about_all} if about_all else {}),
             **{ranked.id: list(ranked.notes) for ranked in worktrees.ranking if ranked.notes},
         },
-        rejected=list(map(RejectedEntry.of, candidates.rejected)),
+        rejected=list(map(d.RejectedEntry.of, candidates.rejected)),
     )
 
 
@@ -257,25 +119,45 @@ def candidates_document(
     *,
     bases: Mapping[str, str],
     given: Collection[str],
-) -> CandidatesDocument:
+) -> d.CandidatesDocument:
     """Return the document of `worktrees_document`, with the decisions about candidates.
 
-    Parameters
-    ----------
-    aside, states
-        Those that were found and left out, and by id why: ``hidden`` or ``rejected``.
-    bases
-        By id the commits that were set by hand.
-    given
-        The ids of those that came from a client.
+    - ``aside``, ``states``: those that were found and left out, and by id why: ``hidden`` or
+      ``rejected``.
+    - ``bases``: by id the commits that were set by hand.
+    - ``given``: the ids of those that came from a client.
     """
     document = worktrees_document(worktrees)
-    return CandidatesDocument.of(
+    return d.CandidatesDocument.of(
         document,
-        set_aside=[SetAsideEntry.of(c, label=visible(c.label), state=states[c.id]) for c in aside],
+        set_aside=[
+            d.SetAsideEntry.of(c, label=visible(c.label), state=states[c.id]) for c in aside
+        ],
         bases=dict(bases),
         given=[name for name in document.candidates if name in given],
     )
+
+
+def relation_entries(relations: Iterable[CandidateRelation]) -> list[d.RelationEntry]:
+    """Return the relations of candidates as documents have them."""
+    return [
+        d.RelationEntry(
+            first=relation.first,
+            second=relation.second,
+            word=relation.word,
+            evidence=[
+                d.EvidenceEntry(
+                    word=each.word,
+                    message=visible(each.message),
+                    path=spelled(each.path) if each.path else None,
+                    line=each.line or None,
+                    by=each.by or None,
+                )
+                for each in relation.reasons
+            ],
+        )
+        for relation in relations
+    ]
 
 
 def file_status(pair: FilePair) -> str:
@@ -302,7 +184,7 @@ class CandidateRow:
 
     candidate: Candidate
     ranked: Ranked
-    entry: CandidateEntry
+    entry: d.CandidateEntry
     stands: bool
     relation: str
     other: str
@@ -318,9 +200,9 @@ class CandidateRow:
         """Return why it has its place and how it relates to the others, with labels as shown."""
         relation = self.relation
         if self.other:
-            relation = relation.replace("{}", shown(self.other))
+            relation = relation.replace("{}", shown(self.other), 1)
         conflict = "in conflict with the target" if self.entry.conflicts else ""
-        return "; ".join(filter(None, [*self.ranked.why, relation, conflict]))
+        return "; ".join(filter(None, [*map(visible, self.ranked.why), relation, conflict]))
 
 
 def candidate_rows(worktrees: Review) -> list[list[CandidateRow]]:
@@ -337,12 +219,7 @@ def candidate_rows(worktrees: Review) -> list[list[CandidateRow]]:
 
 
 def _row(
-    worktrees: Review,
-    batch: RankedBatch,
-    cluster: Cluster,
-    ranked: Ranked,
-    number: int,
-    group: int,
+    worktrees: Review, batch: RankedBatch, cluster: Cluster, ranked: Ranked, number: int, group: int
 ) -> CandidateRow:
     candidate = worktrees.candidates.found[ranked.index]
     best = cluster.representative
@@ -350,30 +227,31 @@ def _row(
     if ranked.no_op:
         pass
     elif not batch.is_ranked:  # only this candidate changes these files
-        paths = sorted(worktrees.patches[ranked.index].paths, key=lambda p: KINDS.index(kind_of(p)))
+        paths = sorted(
+            worktrees.patches[ranked.index].paths,
+            key=lambda path: KINDS.index(candidate.kind_of(path)),
+        )
         relation = f"changes {first_few([visible(path) for path in paths], 2)}" if paths else ""
     elif ranked.index == best:
         others = [other.index for other in batch.ranking if other.index not in cluster.members]
         nearest = max(others, key=lambda i: (worktrees.values[best, i], -i), default=best)
-        if worktrees.matrix.word(best, nearest) not in (DIFFERENT, SAME):
+        if worktrees.matrix.word(best, nearest) not in (DIFFERENT, *SAME):
             relation = _beside(worktrees, best, nearest)
             other = visible(worktrees.candidates.found[nearest].label)
-    elif worktrees.candidates.found[best].id in candidate.identical:
-        relation = f"identical to {STAND}"
     else:
-        relation = _beside(worktrees, ranked.index, best).replace("{}", STAND)
+        relation = _beside(worktrees, ranked.index, best).replace("{}", STAND, 1)
     files = [
-        FileEntry.of(
+        d.FileEntry.of(
             pair,
             path=spelled(pair.path),
-            kind=kind_of(visible(pair.path)),
+            kind=candidate.kind_of(pair.old or pair.path),
             status=file_status(pair),
             facts=[visible(fact) for fact in pair.facts],
             old_path=spelled(pair.old or "") if pair.moved == "rename" else msgspec.UNSET,
         )
         for pair in worktrees.patches[ranked.index].files
     ]
-    entry = CandidateEntry.of(
+    entry = d.CandidateEntry.of(
         ranked,
         candidate,
         label=visible(candidate.label),
@@ -382,23 +260,25 @@ def _row(
         rank=ranked.rank if batch.is_ranked else None,
         why=[visible(why) for why in ranked.why],
         verdict=worktrees.verdicts.outcome(candidate.id),
-        checks=list(map(CheckEntry.of, worktrees.verdicts.checks.get(candidate.id, ()))),
+        checks=list(map(d.CheckEntry.of, worktrees.verdicts.checks.get(candidate.id, ()))),
         broken=[visible(why) for why in ranked.broken],
         cluster=group,
         representative=ranked.index == best,
         similarity=float(worktrees.values[ranked.index, best]),
         word=worktrees.matrix.word(ranked.index, best),
+        renamed=renamed_of(worktrees.matrix.level(ranked.index, best)),
+        other_facets=list(worktrees.matrix.beside(ranked.index, best)),
         folder=visible(candidate.folder) or None,
         branch=visible(candidate.branch) or None,
         commit=candidate.commit or None,
         base=candidate.base or None,
         being_written=candidate.is_written,
         conflicts=[
-            ConflictEntry(path=spelled(path), reason=reason)
+            d.ConflictEntry(path=spelled(path), reason=reason)
             for path, reason in candidate.conflicts.items()
         ],
         lines={
-            kind: LinesEntry(
+            kind: d.LinesEntry(
                 files=len(of_kind),
                 added=sum(file.added for file in of_kind),
                 deleted=sum(file.deleted for file in of_kind),
@@ -422,16 +302,11 @@ def _row(
 
 def _beside(worktrees: Review, i: int, nearest: int) -> str:
     """Say how a candidate relates to another one, whose name is to be put in."""
-    word = worktrees.matrix.word(i, nearest)
-    if word != SAME and worktrees.matrix.codes[i] == worktrees.matrix.codes[nearest]:
-        return "same code as {}, other comments"
-    if word != CONTAINS:
-        return _PHRASES[word]
-    shares = worktrees.matrix.contained[i, nearest], worktrees.matrix.contained[nearest, i]
-    in_other, has_other = (share >= float(NEARLY_ALL) for share in shares)
-    if in_other and has_other:
-        return "contains {} and is contained in it"
-    return "contained in {}" if in_other else "contains {}"
+    level = worktrees.matrix.level(i, nearest)
+    if level is None:
+        return BESIDE[worktrees.matrix.word(i, nearest)]
+    facets = worktrees.matrix.beside(i, nearest)
+    return level_words(BESIDE[level.word], level.renamed, THERE) + other_facets(facets)
 
 
 # --- the facts beside the tables -----------------------------------------------------------------
@@ -449,6 +324,19 @@ def group_lines(worktrees: Review) -> Iterator[tuple[int, int, int, str]]:
                 yield index, number, len(members), text
 
 
+def families_of(worktrees: Review) -> list[list[FamilyBlock]]:
+    """Return the families of each batch, with what sets their candidates apart."""
+    labels = {c.id: visible(c.label) for c in worktrees.candidates.found}
+    blocks = []
+    for families, reasons in zip(worktrees.families, worktrees.reasons, strict=True):
+        facts: dict[str, list[str]] = defaultdict(list)
+        for reason in chain.from_iterable(reasons):
+            for identity in reason.ids:
+                facts[identity].append(visible(reason.text))
+        blocks.append(family_blocks(family_entries(families, list(labels)), labels, facts))
+    return blocks
+
+
 def worktree_facts(worktrees: Review) -> Iterator[tuple[str, list[str]]]:
     """Yield the lines below the tables: their headings, and a sentence or names."""
     candidates = worktrees.candidates
@@ -456,6 +344,8 @@ def worktree_facts(worktrees: Review) -> Iterator[tuple[str, list[str]]]:
     for candidate in candidates.found:
         for path, reason in candidate.conflicts.items():
             yield "conflict", [f"{every[candidate.id]}: {printable(visible(path))}: {reason}"]
+    for line in relation_lines(relation_entries(worktrees.relations), every):
+        yield "between tasks", [line]
     for note in _notes(worktrees, every):
         yield "note", [note]
     if dirty := [f"{every[c.id]} ({c.uncommitted:,})" for c in candidates.found if c.uncommitted]:
@@ -469,8 +359,7 @@ def worktree_facts(worktrees: Review) -> Iterator[tuple[str, list[str]]]:
         yield "verdicts on unknown candidates", [first_few(unknown, 10)]
     if worktrees.other_batches:
         count = sum(len(batch.members) for batch in worktrees.other_batches)
-        several = "es" if len(worktrees.other_batches) > 1 else ""
-        where = f"{len(worktrees.other_batches):,} other batch{several} (--batch all)"
+        where = f"{plural(len(worktrees.other_batches), 'other task')} (--task all)"
         yield "not shown", [f"{plural(count, 'candidate')} of {where}"]
     how = f"{candidates.origin[:12]}, {worktrees.linkage} linkage, distance {worktrees.threshold:g}"
     yield "replayed onto", [how]
@@ -482,9 +371,9 @@ def worktree_facts(worktrees: Review) -> Iterator[tuple[str, list[str]]]:
     if worktrees.verdicts:
         return
     if apart := [str(n) for n, batch in ranked if disagree(batch.ranking)]:
-        several = "es" if len(apart) > 1 else ""
+        several = "s" if len(apart) > 1 else ""
         head, _, says = DISAGREE.partition(": ")
-        of = f"in batch{several} {', '.join(apart)}, " if len(worktrees.batches) > 1 else ""
+        of = f"in task{several} {', '.join(apart)}, " if len(worktrees.batches) > 1 else ""
         yield head, [f"{of}{says}"]
 
 
@@ -498,8 +387,8 @@ def _notes(worktrees: Review, labels: dict[str, str]) -> Iterator[str]:
             for note in ranked.notes:
                 if note not in stated and note != WHITESPACE_ONLY:
                     about[note].append(labels[candidate.id])
-        for identity in batch.batch.attached:
-            about[_ATTACHED].append(labels[identity])
+        for identity, issue in batch.batch.named.items():
+            about[_BY_ISSUE.format(visible(issue))].append(labels[identity])
     for note, names in about.items():
         yield f"{', '.join(names)}: {printable(note)}"
     yield from map(printable, (*worktrees.candidates.notes, *worktrees.verdicts.notes))

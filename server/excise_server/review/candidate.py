@@ -8,67 +8,43 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from excise_server.foundation.changes import Side
+from excise_server.foundation.escape import shown_name
+from excise_server.foundation.inputs import SourceError, first_few
+from excise_server.review.kinds import Kind, kind_of
+from excise_server.wire.sources import SOURCES
 
-__all__ = [
-    "SCHEMES",
-    "Candidate",
-    "candidates_called",
-    "digest_of",
-    "in_order",
-    "marked_identical",
-    "review_digest",
-]
-
-SCHEMES = (
-    "client", "worktree", "branch", "remote", "ref", "patch", "run", "folder", "file", "conflict",
-)  # fmt: skip
-"""Kinds of names, the one that a candidate is known by first."""
+SCHEMES = ("client", *(source.kind for source in SOURCES.values()), "folder")
+"""Kinds of names, the one that a candidate is known by first; any other kind comes last."""
 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
     """One proposal, as a change of the target.
 
-    Attributes
-    ----------
-    id : str
-        The first of its names, made unique.
-    names : tuple of str
-        Every name of the same thing: a worktree, its branch, that branch at a remote, the pull
-        request made of it.
-    label, tool : str
-        What people call it among the others, and the tool that made it (empty: not known).
-    task : str
-        The part of its name that its tool gives to all candidates of one task, or empty.
-    folder : str
-        Its folder; empty if it exists only in the repository.
-    branch : str
-        Its branch, or else its remote ref, or empty.
-    commit : str
-        Its HEAD, or the commit of its ref.
-    given : str
-        The name that its source gives it, if that is neither folder nor branch: ``#7521``.
-    base, behind
-        The commit that it started from, and how many commits the target is ahead of that.
-    made : int, optional
-        When it was made, in seconds since the epoch, by its reflog or else by its first own commit;
-        None if neither tells.
-    old, new : dict of str to Side
-        By path, the files of the target that its replayed edits change, before and after.
-    digest : str
-        The SHA-256 of its own changes, before and after them. The target is not part of it.
-    identical : tuple of str
-        The ids of the other candidates with exactly the same result.
-    is_written : bool
-        Whether its files changed in the last seconds, so that it may not be finished.
-    uncommitted : int
-        The number of files that differ from its HEAD.
-    is_given : bool
-        Whether a client sent it. Its id is then the client's name for it.
-    conflicts : dict of str to str
-        By path, what the target changed there as well.
-    disputed : dict of str to tuple
-        By path of a conflict, the lines (from, to) of the target, if they are known.
+    - ``id``: the first of its names, made unique.
+    - ``names``: every name of the same thing: a worktree, its branch, that branch at a remote, the
+      pull request made of it.
+    - ``label``, ``tool``: what people call it among the others, and the tool that made it (empty:
+      not known).
+    - ``task``: the part of its name that its tool gives to all candidates of one task, or empty.
+    - ``issues``: those that its messages name, as ``#7502``.
+    - ``given``: the name that its source gives it, if that is neither folder nor branch: ``#7521``.
+    - ``base``, ``behind``: the commit that it started from, and how many commits the target is
+      ahead of that.
+    - ``made``: when it was made, in seconds since the epoch, by its reflog or else by its first own
+      commit; None if neither tells.
+    - ``old``, ``new``: by path, the files of the target that its replayed edits change, before and
+      after.
+    - ``digest``: the SHA-256 of its own changes, before and after them. The target is not part of
+      it.
+    - ``identical``: the ids of the other candidates with exactly the same result.
+    - ``is_written``: whether its files changed in the last seconds, so that it may not be finished.
+    - ``uncommitted``: the number of files that differ from its HEAD.
+    - ``is_given``: whether a client sent it. Its id is then the client's name for it.
+    - ``facets``: by path, what those files are for of which only the tree tells it: scripts that
+      were left behind (``scratch``), and texts that are prose (``docs``).
+    - ``conflicts``: by path, what the target changed there as well.
+    - ``disputed``: by path of a conflict, the lines (from, to) of the target, if they are known.
     """
 
     id: str
@@ -80,6 +56,7 @@ class Candidate:
     label: str = ""
     tool: str = ""
     task: str = ""
+    issues: tuple[str, ...] = ()
     base: str = ""
     behind: int = 0
     made: int | None = None
@@ -90,13 +67,14 @@ class Candidate:
     is_written: bool = False
     uncommitted: int = 0
     is_given: bool = False
+    facets: dict[str, Kind] = field(default_factory=dict)
     conflicts: dict[str, str] = field(default_factory=dict)
     disputed: dict[str, tuple[tuple[int, int], ...]] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
     @property
     def kind(self) -> str:
-        """The kind of its first name, one of `SCHEMES`."""
+        """The kind of its first name, most often one of `SCHEMES`."""
         return SCHEMES[0] if self.is_given else self.id.partition(":")[0]
 
     @property
@@ -106,6 +84,15 @@ class Candidate:
             return self.branch or self.given
         return self.branch or ("detached" if self.kind == "worktree" else "")
 
+    def kind_of(self, path: str) -> Kind:
+        """Return what one of its files is for."""
+        return self.facets.get(path) or kind_of(path)
+
+    @property
+    def has_code(self) -> bool:
+        """Whether it changes any code."""
+        return any(self.kind_of(path) == "code" for path in (*self.old, *self.new))
+
 
 def in_order(names: Iterable[str]) -> tuple[str, ...]:
     """Return the names of one thing, each once, in the order of `SCHEMES`, then as given.
@@ -113,7 +100,9 @@ def in_order(names: Iterable[str]) -> tuple[str, ...]:
     >>> in_order(["remote:origin/a", "branch:a", "worktree:x", "branch:a"])
     ('worktree:x', 'branch:a', 'remote:origin/a')
     """
-    return tuple(sorted(dict.fromkeys(names), key=lambda n: SCHEMES.index(n.partition(":")[0])))
+    place = {kind: place for place, kind in enumerate(SCHEMES)}
+    kinds = {name: place.get(name.partition(":")[0], len(place)) for name in names}
+    return tuple(sorted(kinds, key=kinds.__getitem__))
 
 
 def candidates_called(name: str, candidates: Iterable[Candidate]) -> list[Candidate]:
@@ -126,6 +115,22 @@ def candidates_called(name: str, candidates: Iterable[Candidate]) -> list[Candid
     meant = [candidate for candidate in every if name == candidate.id]
     meant = meant or [candidate for candidate in every if name == candidate.label]
     return meant or [candidate for candidate in every if name in _names(candidate)]
+
+
+def candidate_called(name: str, candidates: Sequence[Candidate]) -> Candidate:
+    """Return the one candidate of this name.
+
+    Raises SourceError if there is none, or several have it.
+    """
+    meant = candidates_called(name, candidates)
+    if len(meant) == 1:
+        return meant[0]
+    if meant:
+        hint = f"name one by its id: {first_few([shown_name(c.id) for c in meant])}"
+        raise SourceError(f"{shown_name(name)} names {len(meant)} candidates", hint=hint)
+    labels = first_few([shown_name(c.label) for c in candidates], 8)
+    hint = f"there are {labels}" if labels else "no candidate changes anything"
+    raise SourceError(f"no candidate is called {shown_name(name)}", hint=hint)
 
 
 def _names(candidate: Candidate) -> set[str]:
@@ -152,10 +157,8 @@ def review_digest(origin: str, candidates: Iterable[Candidate]) -> str:
     Neither the target's files in the working tree nor the order of the candidates is part of it.
     The set of candidates is, because hunks depend on it.
 
-    Parameters
-    ----------
-    origin
-        The commit that all edits are replayed onto, or the digest of the folder they started from.
+    - ``origin``: the commit that all edits are replayed onto, or the digest of the folder they
+      started from.
     """
     hashed = hashlib.sha256(f"excise review 1\n{origin}\n".encode())
     for candidate in sorted(candidates, key=lambda candidate: candidate.id):

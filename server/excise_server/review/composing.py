@@ -10,31 +10,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from excise.text import byte_lines
-from excise_server.foundation import escape
 from excise_server.foundation.changes import LINK, SUBMODULE, Side
-from excise_server.foundation.escape import printable
+from excise_server.foundation.escape import printable, shown_name
 from excise_server.foundation.inputs import SourceError, first_few
 from excise_server.review.candidate import Candidate
 from excise_server.review.git_patch import FileEdit
 from excise_server.review.hunks import FileChange, hunk_name
 from excise_server.review.merged_bytes import joined, merged_bytes
 
-__all__ = [
-    "Fact",
-    "Lines",
-    "TakenPart",
-    "check_names",
-    "check_no_submodule",
-    "composed_file",
-    "edited_beside",
-    "is_same_file",
-    "shown_name",
-]
-
-
-def shown_name(name: str) -> str:
-    """Return a name as text that can be shown: bytes that are not UTF-8 are escaped."""
-    return printable(escape.visible(name))
+SPLIT_HINT = "only the hunks that you name, with --split"
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,19 +31,14 @@ class TakenPart:
 
 
 @dataclass(frozen=True, slots=True)
-class Lines:
+class NewLines:
     """Other bytes in place of some of a file's lines, by a candidate.
 
-    Attributes
-    ----------
-    lo, hi
-        The lines of the origin (from, to).
-    data
-        The candidate's lines.
-    is_of_all
-        Whether it is part of all that the candidate does to the file.
-    is_hunk
-        Whether the text differs, and not only the bytes.
+    - ``lo``, ``hi``: the lines of the origin (from, to).
+    - ``data``: the candidate's lines.
+    - ``is_of_all``: whether it is part of all that the candidate does to the file.
+    - ``is_hunk``: whether the text differs, and not only the bytes.
+    - ``with_hunk``: the chosen hunk with which it belongs, if it was not chosen itself.
     """
 
     owner: Candidate
@@ -69,13 +48,15 @@ class Lines:
     data: bytes
     is_of_all: bool = False
     is_hunk: bool = True
+    with_hunk: str = ""
 
     @property
     def name(self) -> str:
-        """The hunk, and whose it is."""
+        """The hunk, whose it is, and why it is taken if nobody chose it."""
         bytes_of = "" if self.is_hunk else "the line ends or encoding of "
         hunk = f"{shown_name(self.path)}#{hunk_name(self.lo, self.hi)}"
-        return f"{bytes_of}{hunk} of {shown_name(self.owner.label)}"
+        why = f" (it belongs with {self.with_hunk})" if self.with_hunk else ""
+        return f"{bytes_of}{hunk} of {shown_name(self.owner.label)}{why}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,14 +76,11 @@ class Fact:
 
 
 def composed_file(
-    path: str, origin: Side | None, lines: Sequence[Lines], facts: Sequence[Fact]
+    path: str, origin: Side | None, lines: Sequence[NewLines], facts: Sequence[Fact]
 ) -> tuple[FileEdit, list[TakenPart]]:
     """Return a file of the target with some pieces, and the source of each part.
 
-    Raises
-    ------
-    SourceError
-        If two pieces overlap.
+    Raises SourceError if two pieces overlap.
     """
     parts = [TakenPart(fact.owner.id, path) for fact in facts]
     by_kind: dict[str, Fact] = {}
@@ -112,14 +90,14 @@ def composed_file(
             raise _overlap(before, fact)
     replacement = by_kind.get("file")
     if replacement is not None:
-        pieces: list[Lines | Fact] = [*lines, *(fact for fact in facts if fact.kind != "file")]
+        pieces: list[NewLines | Fact] = [*lines, *(fact for fact in facts if fact.kind != "file")]
         if pieces:
             raise _overlap(replacement, pieces[0])
         side = replacement.change.new
         new_path = path if side is None else replacement.change.path
         return FileEdit(new_path, path if origin else new_path, origin, side), _distinct(parts)
     assert origin is not None  # a file that is created is taken as a whole
-    chosen = _disjoint(lines)
+    chosen = disjoint(lines)
     data = origin.data
     if (own := origin.lines) is not None and (chosen or "mark" in by_kind):
         pieces_of_lines: list[tuple[Sequence[bytes], bool]] = []
@@ -145,25 +123,25 @@ def _distinct(parts: Iterable[TakenPart]) -> list[TakenPart]:
     return list(dict.fromkeys(parts))
 
 
-def _overlap(a: Lines | Fact, b: Lines | Fact) -> SourceError:
-    return SourceError(f"two choices overlap: {a.name} and {b.name}", hint="take one of them")
+def _overlap(a: NewLines | Fact, b: NewLines | Fact) -> SourceError:
+    hint = "take one of them"
+    if any(isinstance(piece, NewLines) and piece.with_hunk for piece in (a, b)):
+        hint += f", or {SPLIT_HINT}"
+    return SourceError(f"two choices overlap: {a.name} and {b.name}", hint=hint)
 
 
-def _disjoint(lines: Sequence[Lines]) -> list[Lines]:
+def disjoint(lines: Sequence[NewLines]) -> list[NewLines]:
     """Return edits in the order of the file, each once.
 
     Of a candidate that is chosen as a whole, its single hunks add nothing. An edit that lies in
     another one of the same candidate adds nothing either.
 
-    Raises
-    ------
-    SourceError
-        If two overlap.
+    Raises SourceError if two overlap.
     """
     of_all = {edit.owner.id for edit in lines if edit.is_of_all}
     wanted = [edit for edit in lines if edit.is_of_all or edit.owner.id not in of_all]
-    chosen: list[Lines] = []
-    near: list[Lines] = []  # the chosen edits that end at this line or after it: at most three
+    chosen: list[NewLines] = []
+    near: list[NewLines] = []  # the chosen edits that end at this line or after it: at most three
     for edit in sorted(wanted, key=lambda edit: (edit.lo, -edit.hi)):
         near = [other for other in near if other.hi >= edit.lo]
         if any(_holds(other, edit) for other in near):
@@ -179,7 +157,7 @@ def _disjoint(lines: Sequence[Lines]) -> list[Lines]:
     return sorted(chosen, key=lambda edit: (edit.lo, edit.hi))
 
 
-def _holds(a: Lines, b: Lines) -> bool:
+def _holds(a: NewLines, b: NewLines) -> bool:
     """Whether the second edit is the first one, or lies in a larger one of the same candidate."""
     if (a.lo, a.hi, a.data) == (b.lo, b.hi, b.data):
         return True
@@ -206,10 +184,7 @@ def check_names(files: Iterable[FileEdit], parts: Mapping[str, Sequence[TakenPar
 def check_no_submodule(file: FileEdit) -> None:
     """Refuse to move a submodule, whose files are another repository's.
 
-    Raises
-    ------
-    SourceError
-        If it is one, with the command of git that moves it.
+    Raises SourceError if it is one, with the command of git that moves it.
     """
     commit = file.new.blob if file.new is not None and file.new.mode == SUBMODULE else ""
     if commit:
@@ -230,10 +205,7 @@ def is_same_file(working: Side, target: Side) -> bool:
 def edited_beside(old: Side, new: Side, working: Side) -> Side:
     """Return a file of the working tree with the change that the target's file gets.
 
-    Raises
-    ------
-    SourceError
-        If it has other edits on the same lines.
+    Raises SourceError if it has other edits on the same lines.
     """
     if (working.mode == LINK) is not (old.mode == LINK):
         raise SourceError("it differs from the target")

@@ -5,7 +5,6 @@ Only ``\n`` ends a line, as in git: a ``\r`` before it is part of the line.
 
 from __future__ import annotations
 
-import hashlib
 import zlib
 from base64 import b85encode
 from collections.abc import Iterable, Iterator
@@ -16,10 +15,8 @@ from excise.patches.blocks import hunks_between
 from excise.text import raw_lines
 from excise.tokens import Vocabulary
 from excise_server.foundation.changes import SUBMODULE, Side
+from excise_server.foundation.file_bytes import SHA1_DIGITS, SHA256_DIGITS, blob_name
 
-__all__ = ["FileEdit", "git_patch"]
-
-_NULL = "0" * 40
 _CHUNK = 52
 """The number of bytes in a line of a binary patch."""
 
@@ -30,10 +27,8 @@ _ESCAPES = {7: "a", 8: "b", 9: "t", 10: "n", 11: "v", 12: "f", 13: "r", 34: '"',
 class FileEdit:
     """A file before and after (None: it does not exist).
 
-    Attributes
-    ----------
-    path, old_path
-        Its path after and before; the same path if the file exists on one side only.
+    - ``path``, ``old_path``: its path after and before; the same path if the file exists on one
+      side only.
     """
 
     path: str
@@ -62,10 +57,7 @@ class FileEdit:
 def git_patch(files: Iterable[FileEdit], *, sha256: bool = False) -> bytes:
     """Return one patch of files, in the order of their paths.
 
-    Parameters
-    ----------
-    sha256
-        Whether the repository names its objects by SHA-256.
+    - ``sha256``: whether the repository names its objects by SHA-256.
     """
     ordered = sorted((file for file in files if file.is_edit), key=lambda file: file.path)
     return b"".join(part for file in ordered for part in _file(file, sha256))
@@ -125,14 +117,10 @@ def _marked(name: bytes) -> bytes:
 
 
 def _blob(side: Side | None, sha256: bool) -> str:
+    digits = SHA256_DIGITS if sha256 else SHA1_DIGITS
     if side is None:
-        return "0" * 64 if sha256 else _NULL
-    if side.mode == SUBMODULE:
-        return side.blob  # the commit that it is at
-    data = b"blob %d\0%b" % (len(side.data), side.data)
-    if sha256:
-        return hashlib.sha256(data).hexdigest()
-    return hashlib.sha1(data, usedforsecurity=False).hexdigest()  # as git names objects
+        return "0" * digits
+    return side.blob if side.mode == SUBMODULE else blob_name(side.data, digits)
 
 
 def _literal(data: bytes) -> bytes:

@@ -6,8 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-__all__ = ["Given", "GivenFile", "Status"]
-
 Status = Literal["A", "M", "D", "R"]
 """Added, modified, deleted or renamed, in the letters of git."""
 
@@ -16,18 +14,11 @@ Status = Literal["A", "M", "D", "R"]
 class GivenFile:
     """One file of a given candidate.
 
-    Attributes
-    ----------
-    uri : str
-        The document that it is reviewed in: for a renamed file, the one with the old name.
-    path : str or None
-        The file's absolute path, under its new name; None for a document that is not a file.
-    text : str or None
-        The file's new text, or None if it is deleted.
-    base : str or None
-        The text that it was made from, or None for the origin's.
-    old_path : str or None
-        Where a renamed file was before.
+    - ``uri``: the document that it is reviewed in: for a renamed file, the one with the old name.
+    - ``path``: the file's absolute path, under its new name; None for a document that is not a
+      file.
+    - ``base``: the text that it was made from, or None for the origin's.
+    - ``old_path``: where a renamed file was before.
     """
 
     uri: str

@@ -22,8 +22,6 @@ from excise_server.foundation.changes import Side
 from excise_server.foundation.file_bytes import ByteLines, read_line
 from excise_server.foundation.inputs import SourceError
 
-__all__ = ["Conversion", "Merged", "conversion", "joined", "merged_bytes"]
-
 _TEXTS = frozenset({"utf-8", "latin-1"})
 
 
@@ -36,10 +34,7 @@ class Conversion(NamedTuple):
     def line(self, line: bytes) -> bytes:
         """Return a line as the conversion makes it.
 
-        Raises
-        ------
-        SourceError
-            If the encoding has not all of its characters.
+        Raises SourceError if the encoding has not all of its characters.
         """
         content = line.rstrip(b"\r\n")
         end = line[len(content) :]
@@ -79,10 +74,8 @@ class Merged(NamedTuple):
 def merged_bytes(base: Side, origin: Side, revision: Side) -> Merged | None:
     """Do to the origin what a revision did to its base, or return None if one has no lines.
 
-    Raises
-    ------
-    SourceError
-        If a line cannot be written in the encoding that the other side gave the file.
+    Raises SourceError if a line cannot be written in the encoding that the other side gave the
+    file.
     """
     b, o, r = base.lines, origin.lines, revision.lines
     if b is None or o is None or r is None:
@@ -156,15 +149,9 @@ def joined(
 ) -> bytes:
     r"""Return runs of lines as one text; ``True``: a run that takes the place of others.
 
-    Parameters
-    ----------
-    end
-        The line end of a line that is no longer the last, if no line before it has one.
-    is_ended
-        Whether the last line has its line end; None: as it is.
+    - ``end``: the line end of a line that is no longer the last, if no line before it has one.
+    - ``is_ended``: whether the last line has its line end; None: as it is.
 
-    Examples
-    --------
     >>> joined([([b"a\r\n", b"b"], False), ([b"c"], True)], b"\n")
     b'a\r\nb\r\nc'
     """

@@ -12,28 +12,32 @@ from __future__ import annotations
 import ast
 import sys
 import warnings
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal, NamedTuple
 
+from excise.bindings import KEYWORD, MEMBER, Bindings, Key
 from excise.errors import Unparsable
 from excise.languages import resolve
 from excise.python_facts import Module
 from excise.reading import PARSER_SECONDS, is_large
-from excise.syntax import errors_of
+from excise.syntax import errors_of, parse
 from excise_server.foundation.escape import printable
 from excise_server.foundation.inputs import SourceError, first_few
 
-__all__ = ["ANYWAY_HINT", "BrokenMixError", "Check", "Finding", "Mix", "Piece", "mending"]
-
 ANYWAY_HINT = "take it all the same with --anyway"
 
-FindingKind = Literal["syntax", "name", "member"]
+FindingKind = Literal["syntax", "name", "member", "attribute", "import", "call"]
+
+_Key = tuple[str, str, str, str]
 
 MOST_TRIED = 60
 """Texts that are checked to find what mends a mix."""
+
+_NEAREST = 4
+"""Of them, those that do not mention the name that is missing."""
 
 MOST_READ = 3_000_000
 """Characters of such texts, together."""
@@ -71,20 +75,15 @@ _CHECKER = "pyflakes"
 class Finding:
     """Something that cannot work.
 
-    Attributes
-    ----------
-    path
-        The file.
-    line
-        The line in the text that was checked, from 1.
-    kind
-        ``syntax``, ``name`` or ``member``.
-    name
-        The name that is missing, or the text that does not parse.
-    scope
-        The function or class in which it is, by its qualified name; empty at the top level.
-    message
-        What is wrong, as a phrase.
+    - ``path``: the file.
+    - ``line``: the line in the text that was checked, from 1.
+    - ``kind``: ``syntax``, ``name``, ``member`` (of a class), ``attribute`` (of ``self``),
+      ``import`` (of another file) or ``call``.
+    - ``name``: the name that is missing, or the text that does not parse.
+    - ``scope``: the function or class in which it is, by its qualified name; empty at the top
+      level.
+    - ``message``: what is wrong, as a phrase.
+    - ``candidate``: the candidate that brings it, as people call it; empty where that is not known.
     """
 
     path: str
@@ -93,49 +92,47 @@ class Finding:
     name: str
     scope: str
     message: str
+    candidate: str = ""
 
     @property
-    def key(self) -> tuple[str, str, str, str]:
-        """What makes it the same finding in another text: everything but the line."""
+    def key(self) -> _Key:
+        """What makes it the same finding in another text: neither the line nor who brings it."""
         return self.kind, self.message, self.name, self.scope
 
     def __str__(self) -> str:
-        """The place, and what is wrong there."""
-        return f"{self.path}:{self.line}: {self.message}"
+        by = f" ({self.candidate})" if self.candidate else ""
+        return f"{self.path}:{self.line}: {self.message}{by}"
 
 
 class BrokenMixError(SourceError):
     """The error for a mix that cannot work.
 
-    Attributes
-    ----------
-    findings
-        What is wrong.
-    mend
-        The command that takes what is missing as well, or empty.
+    - ``findings``: what is wrong.
+    - ``pieces``: the hunks that mend it, where they are looked for.
+    - ``mend``: the command that takes what is missing as well, or empty.
     """
 
-    def __init__(self, findings: Sequence[Finding], missing: str = "", mend: str = "") -> None:
-        """Take what is wrong, the names of the hunks that are missing, and the command."""
+    def __init__(
+        self,
+        findings: Sequence[Finding],
+        missing: str = "",
+        mend: str = "",
+        pieces: Sequence[Piece] = (),
+    ) -> None:
         shown = first_few([str(finding) for finding in findings])
         command = f": {mend}" if mend else ""
         way = f"with {missing} it is not{command}" if missing else "no hunk of a candidate mends it"
         super().__init__(f"the mix is broken: {shown}; {way}", hint=ANYWAY_HINT)
-        self.findings, self.mend = tuple(findings), mend
+        self.findings, self.mend, self.pieces = tuple(findings), mend, tuple(pieces)
 
 
 @dataclass(frozen=True, slots=True)
 class Check:
     """What a text breaks.
 
-    Attributes
-    ----------
-    broken
-        What neither the origin nor any whole candidate has.
-    inherited
-        What a whole candidate has as well, and the origin has not.
-    said
-        What was checked, as a sentence about texts without findings.
+    - ``broken``: what neither the origin nor any whole candidate has.
+    - ``inherited``: what a whole candidate has as well, and the origin has not.
+    - ``said``: what was checked, as a sentence about texts without findings.
     """
 
     broken: tuple[Finding, ...]
@@ -146,16 +143,10 @@ class Check:
 class Mix:
     """A file, of which some texts are checked.
 
-    Parameters
-    ----------
-    path
-        Its name, for the language and for people.
-    before
-        What it was: the origin's text and, in an editor, what is there now.
-    wholes
-        Returns the texts of the whole candidates; called if something is wrong.
-    language
-        As for `excise.languages.resolve`.
+    - ``path``: its name, for the language and for people.
+    - ``before``: what it was: the origin's text and, in an editor, what is there now.
+    - ``wholes``: returns the texts of the whole candidates; called if something is wrong.
+    - ``language``: as for `excise.languages.resolve`.
     """
 
     def __init__(
@@ -165,10 +156,10 @@ class Mix:
         wholes: Callable[[], Iterable[str]],
         language: str | None = None,
     ) -> None:
-        """Read nothing yet."""
         self._path, self._before, self._wholes = path, before, wholes
         origin = before[0] if before else ""
         self._grammar = resolve(language, path, origin)
+        self._names: dict[str, Bindings | None] = {}
 
     def check(self, text: str) -> Check:
         """Say what a normalised text breaks.
@@ -180,18 +171,24 @@ class Mix:
             return Check((), (), f"not checked: {'too large' if self._grammar else 'no grammar'}")
         reading = self._read(text)
         said = "parses, and no name is missing"
+        not_checked = f"parses; not checked: names ({self._grammar})"
         if not reading.has_names:
-            said = f"parses; not checked: names ({self._grammar})"
+            said = not_checked
         if not reading.is_parsed:
             said = f"not checked: {self._grammar}"
-        if not reading.findings:
-            return Check((), (), said)
-        new = _beyond(reading.findings, self._of_before)
-        if any(finding.kind != "syntax" for finding in new) and not self._has_names:
+        new = _beyond(reading.findings, (known.findings for known in self._of_before))
+        has_names = all(known.has_names for known in self._of_before[:1])
+        if any(finding.kind != "syntax" for finding in new) and not has_names:
             new = [finding for finding in new if finding.kind == "syntax"]
-            said = f"parses; not checked: names ({self._grammar})"
-        broken = _beyond(new, self._of_wholes) if new else []
-        return Check(tuple(broken), tuple(f for f in new if f not in broken), said)
+            said = not_checked
+        broken = _beyond(new, (known.findings for known in self._of_wholes)) if new else []
+        if said == not_checked and (names := self._names_of(text)) is not None and names.bound:
+            said = f"parses, and no name that a candidate binds is missing ({self._grammar})"
+            if not any(finding.kind == "syntax" for finding in reading.findings):
+                broken += self._unbound(names)
+        # An attribute that a whole candidate reads without defining it is set in another way.
+        inherited = [f for f in new if f not in broken and f.kind != "attribute"]
+        return Check(tuple(broken), tuple(inherited), said)
 
     @cached_property
     def _origin(self) -> Module | None:
@@ -202,34 +199,75 @@ class Mix:
             return None
 
     @cached_property
-    def _has_names(self) -> bool:
-        """Whether the names of the origin are known."""
-        return not self._before or all(self._read(text).has_names for text in self._before[:1])
+    def _of_before(self) -> list[_CheckedText]:
+        return [self._read(text) for text in self._before]
 
     @cached_property
-    def _of_before(self) -> list[Counter[tuple[str, str, str, str]]]:
-        return [_counted(self._read(text).findings) for text in self._before]
+    def _whole_texts(self) -> list[str]:
+        return list(dict.fromkeys(self._wholes()))
 
     @cached_property
-    def _of_wholes(self) -> list[Counter[tuple[str, str, str, str]]]:
-        texts = dict.fromkeys(self._wholes())
-        return [_counted(self._read(text).findings) for text in texts]
+    def _of_wholes(self) -> list[_CheckedText]:
+        return [self._read(text) for text in self._whole_texts]
 
-    def _read(self, text: str) -> _Reading:
+    def _names_of(self, text: str) -> Bindings | None:
+        """Return the names of a text by its grammar, or None if no parser reads it."""
+        if text not in self._names:
+            assert self._grammar is not None
+            try:
+                tree = parse(text, self._grammar, None, None, PARSER_SECONDS)
+                self._names[text] = Bindings.of(tree, text)
+            except (Unparsable, LookupError):
+                self._names[text] = None
+        return self._names[text]
+
+    def _unbound(self, names: Bindings) -> Iterator[Finding]:
+        """Yield the names that a text reads and does not bind, although a text beside it does.
+
+        A name that the origin or a whole candidate reads without binding it is from elsewhere. Of
+        members only those count that the origin has not at all: others may be of another type.
+        """
+        before = [self._names_of(known) for known in self._before]
+        origin = before[0] if before else None
+        suspected = [name for name in names.free if not any(b and name in b.free for b in before)]
+        if not suspected or origin is None:
+            return
+        beside = [*before, *map(self._names_of, self._whole_texts)]
+        binding: dict[str, set[Key]] = defaultdict(set)
+        for known in beside:
+            for key in () if known is None else known.bound - names.bound:
+                binding[key[1]].add(key)
+        for name in suspected:
+            if any(known is None or name in known.free for known in beside):
+                continue
+            for scope, line in names.free[name].items():
+                is_bound = any(
+                    key_scope == scope == MEMBER and origin.lacks((MEMBER, name))
+                    if MEMBER in (key_scope, scope)
+                    else scope != KEYWORD != key_scope and scope[: len(key_scope)] == key_scope
+                    for key_scope, _ in binding[name]
+                )
+                if is_bound:
+                    phrase = _NAMES["UndefinedName"].format(printable(name))
+                    where = printable(".".join(scope)) if scope != MEMBER else ""
+                    yield Finding(self._path, line + 1, "name", printable(name), where, phrase)
+                    break
+
+    def _read(self, text: str) -> _CheckedText:
         if self._grammar == "python" and (reading := self._read_python(text)) is not None:
             return reading
         assert self._grammar is not None
         try:
             places = errors_of(text, self._grammar, None, PARSER_SECONDS)
         except (Unparsable, LookupError):
-            return _Reading((), is_parsed=False, has_names=False)
+            return _CheckedText((), is_parsed=False, has_names=False)
         findings = [
             Finding(self._path, line, "syntax", printable(what[:60]), "", "breaks the syntax")
             for line, what in places
         ]
-        return _Reading(tuple(findings), is_parsed=True, has_names=False)
+        return _CheckedText(tuple(findings), is_parsed=True, has_names=False)
 
-    def _read_python(self, text: str) -> _Reading | None:
+    def _read_python(self, text: str) -> _CheckedText | None:
         """Read Python, or None if Python's own parser does not read it, or not the origin."""
         try:
             module = _module(text)
@@ -244,23 +282,24 @@ class Mix:
             what, message = printable(lines[line - 1].strip()[:60]), printable(str(error.msg))
             message = f"is not Python ({message})"
             finding = Finding(self._path, line, "syntax", what, "", message)
-            return _Reading((finding,), is_parsed=True, has_names=False)
+            return _CheckedText((finding,), is_parsed=True, has_names=False)
         if self._origin is not None:
             findings += [
                 Finding(self._path, m.line, "member", m.name, m.owner, m.error)
                 for m in module.lost_members(self._origin)
             ]
-        return _Reading(tuple(findings), is_parsed=True, has_names=True)
+        findings += [
+            Finding(self._path, line, "attribute", printable(name), printable(owner),
+                    f"reads self.{printable(name)}, which nothing defines")
+            for owner, name, line in module.unprovided
+        ]  # fmt: skip
+        return _CheckedText(tuple(findings), is_parsed=True, has_names=True)
 
     def _named(self, module: Module, text: str) -> Iterator[Finding]:
         """Yield the names that are missing.
 
-        Raises
-        ------
-        SyntaxError
-            If Python's compiler refuses what its parser reads, as a `return` outside of functions.
-        excise.errors.Unparsable
-            If the tree is too deep, or the checker fails.
+        Raises SyntaxError if Python's compiler refuses what its parser reads, as a `return` outside
+        of functions. Raises excise.errors.Unparsable if the tree is too deep, or the checker fails.
         """
         tree = ast.Module(module.body, [])
         sys.audit("excise.parse", _CHECKER, text.encode("utf-8", "surrogatepass"))
@@ -295,7 +334,7 @@ class Mix:
                 yield Finding(self._path, message.lineno, "name", name, scope, phrase)
 
 
-class _Reading(NamedTuple):
+class _CheckedText(NamedTuple):
     """What was found in a text, whether it was parsed, and whether names were looked at."""
 
     findings: tuple[Finding, ...]
@@ -307,22 +346,15 @@ def _module(text: str) -> Module:
     return Module.of(text.removeprefix("\ufeff"))
 
 
-def _counted(findings: Iterable[Finding]) -> Counter[tuple[str, str, str, str]]:
-    return Counter(finding.key for finding in findings)
-
-
-def _beyond(
-    findings: Iterable[Finding], known: Iterable[Counter[tuple[str, str, str, str]]]
-) -> list[Finding]:
+def _beyond(findings: Iterable[Finding], known: Iterable[Iterable[Finding]]) -> list[Finding]:
     """Return the findings that none of some texts has as often.
 
     A name that is missing is so however often it is used, but the same two characters can break
     the syntax in several places.
     """
-    most: Counter[tuple[str, str, str, str]] = Counter()
-    for counts in known:
-        most |= counts
-    seen: Counter[tuple[str, str, str, str]] = Counter()
+    most, seen = Counter[_Key](), Counter[_Key]()
+    for of_text in known:
+        most |= Counter(finding.key for finding in of_text)
     new = []
     for finding in findings:
         seen[finding.key] += 1
@@ -395,6 +427,19 @@ class Piece:
     text: str
 
 
+def edit_of_line(edits: Iterable[tuple[int, int, int]], line: int) -> int | None:
+    """Return the index of the edit that wrote a line (from 1) of the new text, or None.
+
+    The edits are (from, to, number of new lines), disjoint and in their order.
+    """
+    shift = 0
+    for index, (lo, hi, count) in enumerate(edits):
+        if lo + shift < line <= lo + shift + count:
+            return index
+        shift += count - (hi - lo)
+    return None
+
+
 def mending(
     mix: Mix,
     check: Check,
@@ -406,12 +451,8 @@ def mending(
     Each is tried: a piece that mentions a name need not bind it, and one that binds it may need
     another one.
 
-    Parameters
-    ----------
-    pieces
-        Those that are not taken yet, the likelier first.
-    composed
-        Returns the text with some of them, or None if they do not go together.
+    - ``pieces``: those that are not taken yet, the likelier first.
+    - ``composed``: returns the text with some of them, or None if they do not go together.
     """
     chosen: list[Piece] = []
     tries, characters = MOST_TRIED, MOST_READ
@@ -437,9 +478,14 @@ def mending(
 
 
 def _likely(finding: Finding, pieces: Sequence[Piece]) -> list[Piece]:
-    """Return the pieces that mention a name, or for syntax all of them, the nearest first."""
+    """Return the pieces that mention a name, or for syntax all of them, the nearest first.
+
+    Of others the nearest few follow: who renames something takes its name out of the lines near by.
+    """
+    nearest = sorted(pieces, key=lambda piece: abs(piece.lo + 1 - finding.line))
     if finding.kind == "syntax":
-        return sorted(pieces, key=lambda piece: abs(piece.lo + 1 - finding.line))
+        return nearest
     if not finding.name:
         return list(pieces)
-    return [piece for piece in pieces if finding.name in piece.text]
+    naming = [piece for piece in pieces if finding.name in piece.text]
+    return [*naming, *[piece for piece in nearest if piece not in naming][:_NEAREST]]

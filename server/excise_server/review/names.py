@@ -1,18 +1,278 @@
-"""The names of a candidate: its tool, its own name, and a label that is unique."""
+"""The names of a candidate: its tool, its own name, and a label that is unique.
+
+Two tables say which tool made it: where tools put their worktrees and what they call their
+branches, and how they sign commits. A folder is matched in each of its spellings: as it is with
+``/`` between the parts, from the user's home (``~/..``), from Codex' own folder
+(``$CODEX_HOME/..``) and, beside the repository, from the repository's name
+(``$REPOSITORY.suffix``). Most patterns hold below any folder, so that a listing made in a container
+or over SSH is read as well.
+"""
 
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from operator import itemgetter
+from typing import Literal
 
-from excise_server.review.layouts import LAYOUTS, Layout, Roots, is_windows, parts_of, spellings
-from excise_server.review.trailers import signed_by
+_KEYS = ("co-authored-by", "assisted-by")
+_ADDRESS = re.compile(r"<([^<>]*)>\s*\Z")
+_NOREPLY = r"(?:\d+\+)?{}@users\.noreply\.github\.com"
 
-__all__ = ["Name", "Roots", "Traces", "labels", "name_of"]
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """How one tool signs: its addresses, and the words that name it if there is no address."""
+
+    tool: str
+    word: str
+    addresses: re.Pattern[str]
+    words: re.Pattern[str]
+
+
+def _signature(tool: str, word: str, addresses: str, words: str) -> Signature:
+    return Signature(tool, word, re.compile(addresses), re.compile(rf"(?:{words})(?![\w-])"))
+
+
+_GITHUB_COPILOT = _NOREPLY.format(r"copilot(?:-swe-agent\[bot\])?")
+
+SIGNATURES: tuple[Signature, ...] = (
+    _signature("Claude Code", "claude", r"noreply@anthropic\.com", "claude(?: code)?|claude-code"),
+    _signature("Codex", "codex", r"(?:noreply|codex)@openai\.com", "(?:openai )?codex"),
+    _signature("Cursor", "cursor", r"cursoragent@cursor\.com", "cursor"),
+    _signature(
+        "Copilot", "copilot", f"{_GITHUB_COPILOT}|copilot@github.com", "(?:github )?copilot"
+    ),
+    _signature("Qwen Code", "qwen", r"qwen-coder@alibabacloud\.com", "qwen(?:-(?:coder|code))?"),
+    _signature("opencode", "opencode", r"noreply@opencode\.ai", "opencode"),
+    _signature("Aider", "aider", r"(?:noreply|aider)@aider\.chat", "aider"),
+    _signature("Amp", "amp", r"amp@ampcode\.com", "amp"),
+    _signature("OpenHands", "openhands", r"openhands@all-hands\.dev", "openhands"),
+    _signature("Jules", "jules", _NOREPLY.format(r"google-labs-jules\[bot\]"), "jules"),
+    _signature("Devin", "devin", _NOREPLY.format(r"devin-ai-integration\[bot\]"), "devin"),
+)
+"""The signatures of tools. People with a tool's first name differ by their address."""
+
+
+def signed_by(trailers: tuple[str, ...]) -> Signature | None:
+    """Return the tool that most of the trailers name, the first in `SIGNATURES` among equals.
+
+    - ``trailers``: trailer lines (``Co-Authored-By: Claude <noreply@anthropic.com>``), in any
+      order. Other keys are ignored. If there is an address, only the address counts.
+    """
+    votes = Counter(signature.tool for line in trailers if (signature := _signature_in(line)))
+    return max(
+        (signature for signature in SIGNATURES if signature.tool in votes),
+        key=lambda signature: votes[signature.tool],
+        default=None,
+    )
+
+
+def _signature_in(line: str) -> Signature | None:
+    key, _, value = line.partition(":")
+    if key.strip().lower() not in _KEYS:
+        return None
+    value = value.strip().lower()
+    if address := _ADDRESS.search(value):
+        return next((s for s in SIGNATURES if s.addresses.fullmatch(address[1].strip())), None)
+    return next((s for s in SIGNATURES if s.words.match(value)), None)
+
+
+_WINDOWS = re.compile(r"[A-Za-z]:(?:[\\/]|\Z)|\\\\")
+_ANY_HOME = re.compile(r"/root|/(?:home|Users)/[^/]+|[A-Za-z]:/Users/[^/]+")
+_HEX = "[0-9a-f]"
+
+
+@dataclass(frozen=True, slots=True)
+class Roots:
+    """Folders of the user that layouts refer to, empty if unknown.
+
+    Without ``home``, ``/home/NAME``, ``/Users/NAME`` and ``/root`` are taken for homes.
+    """
+
+    home: str = ""
+    codex_home: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """The traces of one tool.
+
+    Every pattern must match the entire text. Its group ``own`` is the tool's name for the
+    candidate, ``full`` (optional) a longer form that tells more apart, ``task`` (optional) the part
+    that candidates of one task share.
+
+    - ``word``: the word before the own name in a label.
+    - ``folders``, ``branches``, ``remotes``: patterns of the folder's spellings, of the branch, of
+      the remote ref (``REMOTE/BRANCH``).
+    - ``label``: the parts of the label; ``branch`` is the own name if the branch is not known.
+    - ``only_with``: the pattern that a known branch must match for the folder to count.
+    """
+
+    tool: str
+    word: str
+    folders: tuple[re.Pattern[str], ...] = ()
+    branches: tuple[re.Pattern[str], ...] = ()
+    remotes: tuple[re.Pattern[str], ...] = ()
+    label: Literal["tool and name", "name", "branch"] = "tool and name"
+    only_with: re.Pattern[str] | None = None
+
+
+def _patterns(*patterns: str) -> tuple[re.Pattern[str], ...]:
+    return tuple(re.compile(pattern, re.DOTALL) for pattern in patterns)
+
+
+_OWN = "(?P<own>[^/]+)"
+_REST = "(?P<own>.+)"
+# emdash appends five random characters to the user's name of the task.
+_EMDASH = "(?P<own>(?P<task>[^/]+)-[a-z0-9]{5}|[^/]+)"
+_COPILOT = r"copilot/(?P<own>.+)", r"(?:.*/)?copilot-worktree-(?P<own>.+)"
+
+LAYOUTS: tuple[Layout, ...] = (
+    Layout(
+        "Claude Code",
+        "claude",
+        folders=_patterns(rf".*/\.claude/worktrees/{_OWN}"),
+        branches=_patterns(rf"worktree-{_REST}", rf"claude/{_REST}"),
+    ),
+    Layout(
+        "Codex",
+        "codex",
+        folders=_patterns(
+            rf".*/\.codex/worktrees/(?P<own>{_HEX}+)/[^/]+",
+            rf"\$CODEX_HOME/worktrees/(?P<own>{_HEX}+)/[^/]+",
+        ),
+        branches=_patterns(rf"codex/{_REST}"),
+    ),
+    Layout(
+        "Cursor",
+        "cursor",
+        folders=_patterns(rf".*/\.cursor/worktrees/[^/]+/{_OWN}"),
+        branches=_patterns(rf"cursor/{_REST}"),
+    ),
+    Layout(
+        "Copilot",
+        "copilot",
+        folders=_patterns(rf".*/copilot-worktrees/[^/]+/{_OWN}"),
+        branches=_patterns(*_COPILOT),
+    ),
+    # VS Code puts worktrees that people make by hand at the same place: the branch tells.
+    Layout(
+        "Copilot",
+        "copilot",
+        folders=_patterns(rf".*/[^/]+\.worktrees/(?:copilot-worktree-)?{_OWN}"),
+        only_with=re.compile("|".join(_COPILOT).replace("?P<own>", "?:"), re.DOTALL),
+    ),
+    Layout("Kilo", "kilo", folders=_patterns(rf".*/\.kilo(?:code)?/worktrees/{_OWN}")),
+    Layout(
+        "Qwen Code",
+        "qwen",
+        folders=_patterns(rf".*/\.qwen/worktrees/{_OWN}"),
+        branches=_patterns(rf"worktree/{_REST}", f"(?P<own>agent-{_HEX}{{7}})"),
+    ),
+    Layout(
+        "emdash",
+        "emdash",
+        folders=_patterns(
+            rf"~/emdash/worktrees/[^/]+/(?:.+/)?{_EMDASH}",
+            rf".*/\.emdash/worktrees/[^/]+/(?:.+/)?{_EMDASH}",
+        ),
+        branches=_patterns(rf"emdash/{_EMDASH}"),
+    ),
+    Layout(
+        "vibe-kanban",
+        "vibe",
+        folders=_patterns(
+            rf".*/\.?vibe-kanban/worktrees/(?P<full>(?:vk-)?{_HEX}+-(?P<own>(?P<task>[^/]*)))(?:/[^/]+)?"
+        ),
+        branches=_patterns(f"vk/(?P<full>{_HEX}+-(?P<own>(?P<task>.*)))"),
+    ),
+    Layout(
+        "Claude Squad",
+        "claude-squad",
+        folders=_patterns(rf".*/\.claude-squad/worktrees/(?P<own>.+)_{_HEX}+"),
+        label="branch",
+    ),
+    Layout(
+        "uzi",
+        "uzi",
+        folders=_patterns(r".*/\.local/share/uzi/worktrees/(?P<full>(?P<own>[^/-]+)(?:-[^/]*)?)"),
+        label="name",
+    ),
+    Layout("container-use", "container", remotes=_patterns(rf"container-use/{_REST}")),
+    Layout(
+        "Conductor",
+        "conductor",
+        folders=_patterns(rf"~/conductor/workspaces/[^/]+/{_OWN}", rf".*/\.conductor/{_OWN}"),
+        label="name",
+    ),
+    Layout(
+        "opencode",
+        "opencode",
+        folders=_patterns(rf".*/opencode/worktree/{_HEX}+/{_OWN}"),
+        branches=_patterns(rf"opencode/{_REST}"),
+        label="name",
+    ),
+    Layout("worktrunk", "worktrunk", folders=_patterns(rf"\$REPOSITORY\.{_OWN}"), label="branch"),
+)
+"""The layouts, the more specific ones first."""
+
+
+def parts_of(folder: str) -> tuple[str, ...]:
+    r"""Return the parts of a path, also of a Windows path read elsewhere.
+
+    >>> parts_of("/src/httpx/"), parts_of(r"C:\src\httpx")
+    (('src', 'httpx'), ('C:', 'src', 'httpx'))
+    """
+    parts = re.split(r"[\\/]", folder) if is_windows(folder) else folder.split("/")
+    return tuple(part for part in parts if part)
+
+
+def spellings(folder: str, branch: str, repository: str, roots: Roots) -> tuple[str, ...]:
+    """Return the texts of a folder that the patterns of `LAYOUTS` are matched with.
+
+    - ``folder``, ``repository``: top folders of the candidate and of the repository's main
+      checkout; either may be empty.
+    - ``branch``: the candidate's branch, or empty. A folder beside the repository is spelled from
+      the repository's name only if it ends in the branch (with ``-`` for ``/``).
+    """
+    parts = parts_of(folder)
+    if not parts:
+        return ()
+    plain = "/".join(parts if is_windows(folder) else ("", *parts))
+    texts = [plain]
+    homes = [_below(folder, roots.home)] if roots.home else []
+    if not roots.home and (match := _ANY_HOME.match(plain)):
+        homes = [plain[match.end() :]]
+    texts += [f"~{rest}" for rest in homes if rest.startswith("/")]
+    texts += [f"$CODEX_HOME{rest}" for rest in [_below(folder, roots.codex_home)] if rest]
+    beside = parts_of(repository)
+    if beside and parts[:-1] == beside[:-1] and parts[-1].startswith(f"{beside[-1]}."):
+        suffix = parts[-1].removeprefix(f"{beside[-1]}.")
+        if suffix == re.sub(r"[\\/]", "-", branch):
+            texts.append(f"$REPOSITORY.{suffix}")
+    return tuple(texts)
+
+
+def _below(folder: str, root: str) -> str:
+    """Return what follows the root with its leading slash, or "" if the folder is not below
+    it.
+    """
+    parts, above = parts_of(folder), parts_of(root)
+    head = parts[: len(above)]
+    if is_windows(folder):  # which is case-insensitive
+        head, above = (tuple(part.casefold() for part in side) for side in (head, above))
+    below = parts[len(above) :]
+    return "/".join(("", *below)) if above and head == above and below else ""
+
+
+def is_windows(folder: str) -> bool:
+    """Return whether a path begins as Windows paths do, whatever this machine is."""
+    return _WINDOWS.match(folder) is not None
+
 
 _COMMIT_DIGITS = 10
 
@@ -21,22 +281,13 @@ _COMMIT_DIGITS = 10
 class Traces:
     """The known facts about a candidate before it is read, empty where unknown.
 
-    Attributes
-    ----------
-    folder : str
-        The absolute path of its worktree or folder.
-    branch : str
-        Its branch without ``refs/heads/``; empty when detached.
-    remote : str
-        Its remote ref without ``refs/remotes/`` (``origin/fix``), if it comes from one.
-    commit : str
-        Its commit.
-    given : str
-        Its source's name for it: a patch's subject, a pull request's number, a client's label.
-    repository : str
-        The top folder of the repository's main checkout.
-    trailers : tuple of str
-        Trailer lines of its own commits.
+    - ``folder``: the absolute path of its worktree or folder.
+    - ``branch``: its branch without ``refs/heads/``; empty when detached.
+    - ``remote``: its remote ref without ``refs/remotes/`` (``origin/fix``), if it comes from one.
+    - ``given``: its source's name for it: a patch's subject, a pull request's number, a client's
+      label.
+    - ``repository``: the top folder of the repository's main checkout.
+    - ``trailers``: trailer lines of its own commits.
     """
 
     folder: str = ""
@@ -52,16 +303,11 @@ class Traces:
 class Name:
     """The tool that made a candidate and the name that the tool gives it, empty if unknown.
 
-    Attributes
-    ----------
-    tool : str
-        The tool, by layout or else by trailers (``Claude Code``).
-    own : str
-        The candidate's name in the tool's layout; empty where only trailers name the tool.
-    task : str
-        The part of the own name that all candidates of one task share.
-    forms : tuple of str
-        Labels for it from short to telling, without regard to other candidates; never empty.
+    - ``tool``: the tool, by layout or else by trailers (``Claude Code``).
+    - ``own``: the candidate's name in the tool's layout; empty where only trailers name the tool.
+    - ``task``: the part of the own name that all candidates of one task share.
+    - ``forms``: labels for it from short to telling, without regard to other candidates; never
+      empty.
     """
 
     tool: str
@@ -87,9 +333,7 @@ def name_of(traces: Traces, roots: Roots | None = None) -> Name:
 
 
 def labels(
-    candidates: Sequence[Traces],
-    roots: Roots | None = None,
-    shown: Callable[[str], str] = str,
+    candidates: Sequence[Traces], roots: Roots | None = None, shown: Callable[[str], str] = str
 ) -> tuple[str, ...]:
     """Return a label for each candidate, the shortest of its forms that no other one has.
 
@@ -97,15 +341,10 @@ def labels(
     shortest distinguishing end of the path (entire parts, never cut inside one), with the kind of
     ref, with the commit. Those that nothing tells apart are numbered in their order.
 
-    Parameters
-    ----------
-    candidates : sequence of Traces
-        All candidates of one review.
-    roots : Roots, optional
-        Folders of the user that layouts refer to.
-    shown : callable
-        How a label will be printed. Labels that look alike then (an escape character and the text
-        of its escape), or differ in white space only, count as equal.
+    - ``candidates``: all candidates of one review.
+    - ``roots``: folders of the user that layouts refer to.
+    - ``shown``: how a label will be printed. Labels that look alike then (an escape character and
+      the text of its escape), or differ in white space only, count as equal.
     """
     lengths = _telling_lengths([candidate.folder for candidate in candidates], shown)
     forms = [

@@ -2,35 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
-from excise import Cluster, Ranked
+from excise import Cluster, Ranked, ScoreMatrix
 from excise.clustering import cluster_values
 from excise.facts import EditFacts
-from excise.ranking import INTENT, Compared, rank
-from excise_server.review.batches import Batch
-
-if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
-
-__all__ = ["RankedBatch", "chosen_batch", "rank_batches"]
+from excise.ranking import INTENT, check_intent, rank_members, without_code
+from excise_server.review.relations import Batch
 
 
 @dataclass(frozen=True, slots=True)
 class RankedBatch:
     """A batch, with its members ranked and grouped by their own scores.
 
-    Attributes
-    ----------
-    batch : Batch
-        Its members by id, and the task or code that connects them.
-    ranking : tuple of Ranked
-        Its members, by rank; indices are those of the whole review.
-    clusters : tuple of Cluster
-        Its groups, in the order of their best members; indices as above.
+    - ``batch``: its members by id, and the task or code that connects them.
+    - ``ranking``: its members, by rank; indices are those of the whole review.
+    - ``clusters``: its groups, in the order of their best members; indices as above.
     """
 
     batch: Batch
@@ -43,71 +31,60 @@ class RankedBatch:
         return len(self.ranking) > 1
 
 
-@dataclass(frozen=True, slots=True)
-class _Part:
-    """The members of one batch, as `excise.ranking.rank` reads them."""
-
-    ids: tuple[str, ...]
-    values: npt.NDArray[np.float64]
-    notes: tuple[tuple[str, ...], ...]
-    edit_sizes: tuple[int, ...]
-    no_ops: tuple[bool, ...]
-    unchanged: tuple[bool, ...]
-    syntax_errors: tuple[bool, ...]
-    codes: tuple[str, ...]
-    facts: tuple[EditFacts, ...]
-
-
 def rank_batches(
-    compared: Compared,
+    compared: ScoreMatrix,
     batches: Iterable[Batch],
     *,
     threshold: float,
     linkage: str,
     level: Callable[[str], int] = lambda identity: 0,
     facts: Sequence[EditFacts] | None = None,
+    kinds: Sequence[Mapping[str, str]] | None = None,
     intent: str = INTENT,
 ) -> tuple[RankedBatch, ...]:
     """Return every batch with its ranking and groups, made of its own members' scores alone.
 
-    Parameters
-    ----------
-    compared : Compared
-        The comparison of all candidates of the review.
-    batches : iterable of Batch
-        Their batches; each candidate is in one.
-    threshold, linkage
-        As in `excise.cluster`.
-    level
-        The first key of the order, by id, the smallest first: the verdicts on a candidate.
-    facts
-        What each candidate does to its code, if not the facts of `compared`.
-    intent
-        As in `excise.rank`.
+    - ``threshold``, ``linkage``: as in `excise.cluster`.
+    - ``level``: the first key of the order, by id, the smallest first: the verdicts on a candidate.
+    - ``facts``: what each candidate does to its code, if not the facts of `compared`.
+    - ``kinds``: what each file that a candidate changes is for, by path, if not what `compared`
+      knows.
+    - ``intent``: as in `excise.rank`.
     """
+    check_intent(intent)
     index = {name: i for i, name in enumerate(compared.ids)}
     all_facts = compared.facts if facts is None else facts
+    all_kinds = compared.kinds if kinds is None else kinds
     result = []
     for batch in batches:
         members = sorted(index[name] for name in batch.members)
-        part = _part(compared, all_facts, members)
-        by_rank = [replace(r, index=members[r.index]) for r in rank(part, intent=intent)]
-        ranking = _by_level(by_rank, level)
+        ranking = _by_level(
+            rank_members(compared, members, intent, facts=all_facts, kinds=all_kinds), level
+        )
         place = {ranked.index: place for place, ranked in enumerate(ranking)}
+        # Who changes no code neither splits a group of those who do nor joins one.
+        apart = without_code({at: all_kinds[at] for at in members})
         clusters = [
             Cluster(
-                members=tuple(members[i] for i in cluster.members),
-                representative=members[cluster.representative],
+                members=tuple(part[i] for i in cluster.members),
+                representative=part[cluster.representative],
                 min_similarity=cluster.min_similarity,
             )
-            for cluster in cluster_values(part.values, threshold, linkage)
+            for part in ([at for at in members if at not in apart], sorted(apart))
+            if part
+            for cluster in cluster_values(
+                compared.values[part][:, part],
+                threshold,
+                linkage,
+                [compared.codes[i] for i in part],
+            )
         ]
         clusters.sort(key=lambda cluster: min(place[i] for i in cluster.members))
         result.append(RankedBatch(batch, tuple(ranking), tuple(clusters)))
     return tuple(result)
 
 
-def _by_level(ranking: list[Ranked], level: Callable[[str], int]) -> list[Ranked]:
+def _by_level(ranking: Sequence[Ranked], level: Callable[[str], int]) -> list[Ranked]:
     """Order by levels first, with ranks counted from 1 again and ties of a level kept."""
     keys = {ranked.index: (level(ranked.id), ranked.rank) for ranked in ranking}
     ranks: dict[tuple[int, int], int] = {}
@@ -117,29 +94,12 @@ def _by_level(ranking: list[Ranked], level: Callable[[str], int]) -> list[Ranked
     return [replace(ranked, rank=ranks[keys[ranked.index]]) for ranked in ordered]
 
 
-def _part(compared: Compared, facts: Sequence[EditFacts], members: Sequence[int]) -> _Part:
-    return _Part(
-        ids=tuple(compared.ids[i] for i in members),
-        values=compared.values[members][:, members],
-        notes=tuple(compared.notes[i] for i in members),
-        edit_sizes=tuple(compared.edit_sizes[i] for i in members),
-        no_ops=tuple(compared.no_ops[i] for i in members),
-        unchanged=tuple(compared.unchanged[i] for i in members),
-        syntax_errors=tuple(compared.syntax_errors[i] for i in members),
-        codes=tuple(compared.codes[i] for i in members),
-        facts=tuple(facts[i] for i in members),
-    )
-
-
 def chosen_batch(
     batches: Sequence[Batch], name: str, labels: Iterable[tuple[str, str]]
 ) -> Batch | None:
     """Return the batch of a name: its number from 1, its task, or a label or id of a member.
 
-    Parameters
-    ----------
-    labels : iterable of (str, str)
-        Names of candidates, and the ids that these belong to.
+    - ``labels``: names of candidates, and the ids that these belong to.
     """
     if name.isdecimal() and name.isascii() and 1 <= int(name) <= len(batches):
         return batches[int(name) - 1]

@@ -19,9 +19,7 @@ from excise.languages import resolve
 from excise.reading import PARSER_SECONDS, is_large
 from excise_server.review.candidate import Candidate
 from excise_server.review.hunks import FileChange, ReviewedFile, hunk_name
-from excise_server.review.kinds import KINDS, Kind, kind_of
-
-__all__ = ["REASONS", "Reason", "ReasonKind", "group_reasons"]
+from excise_server.review.kinds import KINDS, Kind
 
 ReasonKind = Literal[
     "checks", "conflict", "broken", "bytes", "no-code", "comments-only", "unread-names", "alone",
@@ -33,6 +31,11 @@ REASONS: tuple[ReasonKind, ...] = get_args(ReasonKind)
 MAX_NAMED = 3
 """Most places or names that a reason names; it counts the others."""
 
+_KIND_WORDS: dict[Kind, str] = {
+    "scratch": "scripts that it leaves behind",
+    "generated": "generated files",
+}
+
 MANY_LINES = 10
 """The fewest deleted lines of code for a remark that a candidate deletes more than it adds."""
 
@@ -41,14 +44,8 @@ MANY_LINES = 10
 class Reason:
     """A fact about a group.
 
-    Attributes
-    ----------
-    kind : ReasonKind
-        Which fact it is.
-    text : str
-        The fact in words: a phrase that follows "it".
-    ids : tuple of str
-        The members of the group for which it is true.
+    - ``text``: the fact in words: a phrase that follows "it".
+    - ``ids``: the members of the group for which it is true.
     """
 
     kind: ReasonKind
@@ -78,40 +75,21 @@ def group_reasons(
 ) -> tuple[tuple[Reason, ...], ...]:
     """Return the facts about each group of a batch.
 
-    Parameters
-    ----------
-    candidates
-        All candidates of the batch.
-    groups
-        The ids of each group's members.
-    files
-        The result of `review_files` for the candidates.
-    broken
-        The ids of those that break the syntax, according to a grammar.
-    facts
-        By candidate and path, the facts about its texts; None: the texts are read here.
+    Raises excise.errors.Cancelled if the flag is raised meanwhile.
 
-    Raises
-    ------
-    excise.errors.Cancelled
-        If the flag is raised meanwhile.
+    - ``broken``: the ids of those that break the syntax, according to a grammar.
+    - ``facts``: by candidate and path, the facts about its texts; None: the texts are read here.
     """
-    files = sorted(files, key=lambda file: (KINDS.index(kind_of(file.path)), file.path))
+    files = sorted(files, key=lambda file: (KINDS.index(file.kind), file.path))
     of_texts = _facts_of_texts(files, cancel) if facts is None else _of_code(files, facts)
     touched = _touched(files)
-    testing = {
-        name
-        for name, of_name in touched.items()
-        for _, change, kind in of_name
-        if kind == "tests" and change.status != "deleted" and change.added > 0
-    }
     stated = {
         candidate.id: [
             *_conflicts(candidate),
             *_broken(candidate.id in broken, of_texts[candidate.id]),
             *_bytes(touched[candidate.id]),
             *_code(touched[candidate.id], of_texts[candidate.id]),
-            *_tests(touched[candidate.id], candidate.id in testing, len(testing), len(candidates)),
+            *_tests(touched[candidate.id]),
             *_deletes(touched[candidate.id]),
         ]
         for candidate in candidates
@@ -124,9 +102,8 @@ def _touched(files: Sequence[ReviewedFile]) -> Mapping[str, list[_Touched]]:
     """Return what each candidate does with which files, code first."""
     touched: dict[str, list[_Touched]] = defaultdict(list)
     for file in files:
-        kind = kind_of(file.path)
         for change in file.changes:
-            touched[change.id].append(_Touched(file, change, kind))
+            touched[change.id].append(_Touched(file, change, change.kind))
     return touched
 
 
@@ -178,7 +155,7 @@ def _bytes(touched: Sequence[_Touched]) -> Iterator[Said]:
     """Yield what its lines do not show: encodings, line ends, submodules, invisible characters."""
     paths: dict[str, list[str]] = defaultdict(list)
     for file, change, _ in touched:
-        for fact in change.beside:
+        for fact in change.pair.beside:
             paths[fact].append(file.path)
     for fact, where in paths.items():
         yield "bytes", fact if "submodule " in fact else f"{fact} ({_few(where)})"
@@ -189,12 +166,12 @@ def _code(touched: Sequence[_Touched], of_texts: Facts) -> Iterator[Said]:
     changes = [(file, change) for file, change, kind in touched if kind == "code"]
     if not changes:
         kinds = {kind for _, _, kind in touched}
-        names = " and ".join(kind for kind in KINDS if kind in kinds)
+        names = " and ".join(_KIND_WORDS.get(kind, kind) for kind in KINDS if kind in kinds)
         yield "no-code", f"changes no code, only {names or 'nothing'}"
         return
     known_facts = [
         of_texts.get(file.path)
-        if c.status == "modified" and c.facts == c.beside and c.has_lines
+        if c.status == "modified" and c.pair.facts == c.pair.beside and c.pair.hunks
         else None
         for file, c in changes
     ]
@@ -224,22 +201,20 @@ def _is_read_elsewhere(name: str, file: ReviewedFile, touched: Sequence[_Touched
     )
 
 
-def _tests(
-    touched: Sequence[_Touched], has_tests: bool, testing: int, count: int
-) -> Iterator[Said]:
+def _tests(touched: Sequence[_Touched]) -> Iterator[Said]:
     tests = [(file.path, change) for file, change, kind in touched if kind == "tests"]
     if created := [path for path, change in tests if change.status == "created"]:
         yield "tests", f"adds tests: {_few(created)}"
-    if edited := [path for path, c in tests if c.status in ("modified", "renamed") and c.added]:
+    if edited := [
+        path for path, c in tests if c.status in ("modified", "renamed") and c.pair.added
+    ]:
         yield "tests", f"changes tests: {_few(edited)}"
     if deleted := [path for path, change in tests if change.status == "deleted"]:
         yield "tests", f"deletes tests: {_few(deleted)}"
-    if testing and not has_tests:
-        yield "tests", f"adds no tests, unlike {testing:,} of {count:,}"
 
 
 def _deletes(touched: Sequence[_Touched]) -> Iterator[Said]:
-    changes = [change for _, change, kind in touched if kind == "code"]
+    changes = [change.pair for _, change, kind in touched if kind == "code"]
     added, deleted = sum(c.added for c in changes), sum(c.deleted for c in changes)
     lines = f"{deleted:,} line{'' if deleted == 1 else 's'} of code"
     if deleted and not added:
@@ -254,7 +229,7 @@ def _of_code(
     """Return the facts about files of code that have a text before and after."""
     result: dict[str, dict[str, EditFacts]] = defaultdict(dict)
     for file in files:
-        if kind_of(file.path) != "code" or file.text is None:
+        if file.kind != "code" or file.text is None:
             continue
         for change in file.changes:
             edit_facts = facts.get(change.id, {}).get(file.path)
@@ -270,7 +245,7 @@ def _facts_of_texts(
     result: dict[str, dict[str, EditFacts]] = defaultdict(dict)
     for file in files:
         origin = file.text
-        if kind_of(file.path) != "code" or origin is None or is_large(origin):
+        if file.kind != "code" or origin is None or is_large(origin):
             continue
         texts = [
             (change.id, text)

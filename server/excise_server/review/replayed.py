@@ -14,17 +14,6 @@ from excise_server.foundation.changes import Side, renamed_files
 from excise_server.foundation.inputs import SourceError
 from excise_server.review.merged_bytes import Merged, merged_bytes
 
-__all__ = [
-    "CREATED",
-    "CREATES",
-    "DELETED",
-    "DELETES",
-    "REWROTE",
-    "SAME_LINES",
-    "ReplayedFiles",
-    "replay_files",
-]
-
 CREATES = "it creates the file"
 DELETES = "it deletes the file"
 CREATED = "the target created this file, too"
@@ -37,18 +26,12 @@ SAME_LINES = "the target changed these lines, too"
 class ReplayedFiles:
     """A candidate as a change of the target.
 
-    Attributes
-    ----------
-    old, new
-        By path, the target's files that it changes, before and after.
-    conflicts
-        By path, where both the candidate and the target changed the same lines.
-    disputed
-        These lines (from, to) of the target.
-    notes
-        The decisions of the replay where more than one result was right, with the path of each.
-    landed
-        Paths whose change is already in the target.
+    - ``old``, ``new``: by path, the target's files that it changes, before and after.
+    - ``conflicts``: by path, where both the candidate and the target changed the same lines.
+    - ``disputed``: these lines (from, to) of the target.
+    - ``notes``: the decisions of the replay where more than one result was right, with the path of
+      each.
+    - ``landed``: paths whose change is already in the target.
     """
 
     old: dict[str, Side] = field(default_factory=dict)
@@ -67,14 +50,10 @@ def replay_files(
 ) -> ReplayedFiles:
     """Replay what a candidate changed since its base onto the target.
 
-    Parameters
-    ----------
-    old, new
-        The candidate's files at its base, and now.
-    now
-        The target's versions of the files that it changed since that base; None if it deleted one.
-    moved
-        The new paths of files that the target renamed.
+    - ``old``, ``new``: the candidate's files at its base, and now.
+    - ``now``: the target's versions of the files that it changed since that base; None if it
+      deleted one.
+    - ``moved``: the new paths of files that the target renamed.
     """
     result = ReplayedFiles()
     renames = renamed_files(old, new)
@@ -113,11 +92,7 @@ def _replay_file(
 
 
 def _merged(
-    result: ReplayedFiles,
-    path: str,
-    base: Side | None,
-    origin: Side | None,
-    revision: Side | None,
+    result: ReplayedFiles, path: str, base: Side | None, origin: Side | None, revision: Side | None
 ) -> Side | None:
     """Return the file after the replay, or None if the candidate deletes it."""
     if _is_same(origin, base) or _is_same(origin, revision):

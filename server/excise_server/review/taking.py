@@ -4,6 +4,9 @@ A choice is a candidate, a file of it, or a hunk of a file, by the names that a 
 Choices of several candidates go together where they do not overlap: no line of the target is
 changed by two of them, and nothing is inserted by two at one place, unless both do the same.
 
+A hunk is taken with those that belong with it (`excise.units`), unless only what was named is
+wanted: then the check alone says what is missing.
+
 On a command line, a candidate is followed by the parts to take of it: ``A a.py#3-8 B b.py``. An
 argument that names a candidate begins the next choice. If the candidate before it also changes a
 file of that name, the argument is ambiguous and refused: write ``./NAME`` for the file, or the id
@@ -16,26 +19,26 @@ import re
 import shlex
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import partial
 from typing import NamedTuple
 
 import msgspec
 
 from excise.text import byte_lines, raw_lines
 from excise_server.foundation.changes import LINK, SUBMODULE, Side
-from excise_server.foundation.escape import path_spelled, printable
+from excise_server.foundation.escape import path_spelled, printable, shown_name
 from excise_server.foundation.file_bytes import ByteLines, text_of_bytes
 from excise_server.foundation.inputs import SourceError, first_few
-from excise_server.review.candidate import Candidate, candidates_called
+from excise_server.review.candidate import Candidate, candidate_called, candidates_called
 from excise_server.review.composing import (
     Fact,
-    Lines,
+    NewLines,
     TakenPart,
     check_names,
     composed_file,
-    shown_name,
+    disjoint,
 )
 from excise_server.review.git_patch import FileEdit
 from excise_server.review.hunks import (
@@ -45,19 +48,9 @@ from excise_server.review.hunks import (
     lines_named,
     review_files,
 )
+from excise_server.review.imports import PythonFiles, WrongUse
 from excise_server.review.merged_bytes import Conversion, conversion
-from excise_server.review.mixes import BrokenMixError, Finding, Mix, Piece, mending
-
-__all__ = [
-    "CONFLICTS_HINT",
-    "Choice",
-    "Plan",
-    "PlannedChoice",
-    "Taken",
-    "choices_named",
-    "choices_planned",
-    "take",
-]
+from excise_server.review.mixes import BrokenMixError, Finding, Mix, Piece, edit_of_line, mending
 
 CONFLICTS_HINT = "take it all the same with --conflicts"
 _PLAIN = re.compile(r"[\w@%+=:,./][\w@%+=:,./#-]*", re.ASCII)
@@ -67,17 +60,11 @@ _PLAIN = re.compile(r"[\w@%+=:,./][\w@%+=:,./#-]*", re.ASCII)
 class Choice:
     """A part to take.
 
-    Attributes
-    ----------
-    candidate
-        The candidate's id.
-    path
-        A file, by its path in the target or in the candidate; empty for all files.
-    lines
-        A hunk, by the lines (from, to) of the target; None for the whole file with its name and
-        mode.
-    in_conflict
-        Whether to take it even if the target changed the same lines.
+    - ``candidate``: the candidate's id.
+    - ``path``: a file, by its path in the target or in the candidate; empty for all files.
+    - ``lines``: a hunk, by the lines (from, to) of the target; None for the whole file with its
+      name and mode.
+    - ``in_conflict``: whether to take it even if the target changed the same lines.
     """
 
     candidate: str
@@ -87,161 +74,513 @@ class Choice:
 
 
 @dataclass(frozen=True, slots=True)
+class TakenUnit:
+    """Hunks of a candidate's file (by their lines) that belong together, some of which were chosen.
+
+    - ``chosen``: those that were chosen.
+    - ``names``: what they share.
+    - ``is_whole``: whether all of them are taken.
+    """
+
+    candidate: str
+    path: str
+    hunks: tuple[tuple[int, int], ...]
+    chosen: tuple[tuple[int, int], ...]
+    names: tuple[str, ...]
+    is_whole: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Taken:
-    """The result: its files, where each part comes from, and notes."""
+    """The result: its files, where each part comes from, the units of chosen hunks, and notes.
+
+    In a review, also the commit that the ``patch`` is for, and the digest of the review.
+    """
 
     files: tuple[FileEdit, ...]
     parts: tuple[TakenPart, ...]
     notes: tuple[str, ...]
+    units: tuple[TakenUnit, ...] = ()
+    origin: str = ""
+    digest: str = ""
+    patch: bytes = b""
 
 
 def take(
-    batches: Iterable[Sequence[Candidate]], choices: Iterable[Choice], *, anyway: bool = False
+    batches: Iterable[Sequence[Candidate]],
+    choices: Iterable[Choice],
+    *,
+    anyway: bool = False,
+    split: bool = False,
 ) -> Taken:
     """Compose the chosen parts into one change of the target.
 
-    Parameters
-    ----------
-    batches
-        The candidates of a review, those of one task together: hunks are named among them.
-    choices
-        In any order.
-    anyway
-        Whether a mix that cannot work is taken, and what is wrong with it becomes a note.
+    Raises SourceError if a choice names nothing, two choices overlap, or one is in conflict with
+    the target and not wanted so. Raises BrokenMixError if the parts, put together, lack a name or
+    do not parse, although neither the origin nor any whole candidate is broken so.
 
-    Raises
-    ------
-    SourceError
-        If a choice names nothing, two choices overlap, or one is in conflict with the target and
-        not wanted so.
-    BrokenMixError
-        If the parts, put together, lack a name or do not parse, although neither the origin nor any
-        whole candidate is broken so.
+    - ``batches``: the candidates of a review, those of one task together: hunks are named among
+      them.
+    - ``choices``: in any order.
+    - ``anyway``: whether a mix that cannot work is taken, and what is wrong with it becomes a note.
+    - ``split``: whether a hunk is taken without those that belong with it.
     """
-    by_id = {candidate.id: list(batch) for batch in batches for candidate in batch}
-    choices = list(choices)
-    reviews = _Reviews(by_id, dict.fromkeys(choice.candidate for choice in choices))
-    lines: dict[str, list[Lines]] = defaultdict(list)
-    facts: dict[str, list[Fact]] = defaultdict(list)
-    origins: dict[str, Side | None] = {}
-    for choice in choices:
-        for piece, file in _pieces(reviews, choice):
-            origins[file.path] = file.origin
-            if isinstance(piece, Lines):
-                lines[file.path].append(piece)
-            else:
-                facts[file.path].append(piece)
-    composed = [
-        composed_file(path, origins[path], lines[path], facts[path]) for path in sorted(origins)
-    ]
-    files = tuple(file for file, _ in composed)
-    check_names(files, {file.path: parts for file, parts in composed})
-    return Taken(
-        tuple(file for file in files if file.is_edit),
-        tuple(part for _, parts in composed for part in parts),
-        _checked(reviews, choices, files, lines, facts, anyway=anyway),
-    )
+    return _Take(batches, list(choices), split=split).taken(anyway=anyway)
+
+
+_Unit = tuple[tuple[tuple[int, int], ...], tuple[str, ...]]
+"""The hunks of a unit, by their lines, and the names that they share."""
 
 
 class _Hunks(NamedTuple):
     """A candidate's part of the hunks of a file.
 
-    Attributes
-    ----------
-    by_lines
-        None if it leaves the hunk as it is.
-    back
-        What undoes the conversion of the whole file; None if no lines of it can be taken.
+    - ``by_lines``: None if it leaves the hunk as it is.
+    - ``back``: what undoes the conversion of the whole file; None if no lines of it can be taken.
     """
 
-    by_lines: dict[tuple[int, int], Lines | None]
+    by_lines: dict[tuple[int, int], NewLines | None]
     back: Conversion | None
 
 
-class _Reviews:
-    """The files of candidates: each alone, among those of its task, and among those taken."""
+class _Take:
+    """What was chosen of candidates, and their files, reviewed with each other as often as needed.
 
-    def __init__(self, by_id: Mapping[str, Sequence[Candidate]], chosen: Iterable[str]) -> None:
-        self._by_id, self._taken = by_id, tuple(chosen)
-        self._alone: dict[str, dict[str, ReviewedFile]] = {}
-        self._together: dict[str, dict[str, ReviewedFile]] = {}
+    - ``owners``: the candidates of which something was chosen.
+    - ``lines``, ``facts``: the chosen pieces of each file of the target, by its path.
+    - ``units``: those of the chosen hunks that are more than one hunk.
+    """
+
+    def __init__(
+        self, batches: Iterable[Sequence[Candidate]], choices: Sequence[Choice], *, split: bool
+    ) -> None:
+        self._batch = {candidate.id: batch for batch in batches for candidate in batch}
+        self._files: dict[tuple[str, ...], dict[str, ReviewedFile]] = {}
         self._hunks: dict[tuple[str, str], tuple[_Hunks, ...]] = {}
+        self._units: dict[tuple[str, str], dict[tuple[int, int], _Unit]] = {}
+        self.choices, self._split = choices, split
+        self.owners = [*map(self._candidate, dict.fromkeys(each.candidate for each in choices))]
+        self.lines: dict[str, list[NewLines]] = defaultdict(list)
+        self.facts: dict[str, list[Fact]] = defaultdict(list)
+        self.origins: dict[str, Side | None] = {}
+        for choice in choices:
+            self._choose(choice)
+        self.units = list(self._taken_units())
+        for unit in () if split else self.units:
+            self._complete(unit)
 
-    def candidate(self, name: str) -> Candidate:
-        for candidate in self._by_id.get(name, ()):
+    def taken(self, *, anyway: bool) -> Taken:
+        composed = [
+            composed_file(path, origin, self.lines[path], self.facts[path])
+            for path, origin in sorted(self.origins.items())
+        ]
+        files = tuple(file for file, _ in composed)
+        check_names(files, {file.path: parts for file, parts in composed})
+        return Taken(
+            tuple(file for file in files if file.is_edit),
+            tuple(part for _, parts in composed for part in parts),
+            (*self._said_of_units(), *self._checked(files, anyway=anyway)),
+            tuple(self.units),
+        )
+
+    # --- candidates and their files ---
+
+    def _candidate(self, name: str) -> Candidate:
+        for candidate in self._batch.get(name, ()):
             if candidate.id == name:
                 return candidate
         raise SourceError(f"no candidate has the id {shown_name(name)}")
 
-    def alone(self, candidate: Candidate) -> dict[str, ReviewedFile]:
-        if candidate.id not in self._alone:
-            self._alone[candidate.id] = {file.path: file for file in review_files([candidate])}
-        return self._alone[candidate.id]
+    def _reviewed(self, *candidates: Candidate) -> dict[str, ReviewedFile]:
+        """Return the files of candidates by path, with the hunks that they have together."""
+        ids = tuple(candidate.id for candidate in candidates)
+        if ids not in self._files:
+            self._files[ids] = {file.path: file for file in review_files(candidates)}
+        return self._files[ids]
 
-    @cached_property
-    def taken(self) -> dict[str, ReviewedFile]:
-        if len(self._taken) == 1:
-            return self.alone(self.candidate(self._taken[0]))
-        return {file.path: file for file in review_files([*map(self.candidate, self._taken)])}
+    def _together(self, candidate: Candidate) -> dict[str, ReviewedFile]:
+        """Return the files of all candidates of the same task."""
+        return self._reviewed(*self._batch[candidate.id])
 
-    def together(self, candidate: Candidate) -> dict[str, ReviewedFile]:
-        if candidate.id not in self._together:
-            batch = self._by_id[candidate.id]
-            if len(batch) == 1:
-                return self.alone(candidate)
-            files = {file.path: file for file in review_files(batch)}
-            self._together |= {member.id: files for member in batch}
-        return self._together[candidate.id]
+    def _file(self, candidate: Candidate, path: str) -> ReviewedFile | None:
+        """Return the file that a candidate changes, by its path in the target or its new one."""
+        files = self._reviewed(candidate)
+        renamed = (file for file in files.values() if file.changes[0].path == path)
+        return files.get(path) or next(renamed, None)
 
-    def hunks(self, candidate: Candidate, file: ReviewedFile) -> tuple[_Hunks, ...]:
-        """Return the hunks by which a file can be taken: of its task, then of itself."""
+    # --- what was chosen ---
+
+    def _choose(self, choice: Choice) -> None:
+        """Add the pieces of a choice."""
+        candidate = self._candidate(choice.candidate)
+        reviewed = self._reviewed(candidate)
+        files = list(reviewed.values())
+        if choice.path:
+            files = [file] if (file := self._file(candidate, choice.path)) is not None else []
+        if not files and choice.path:
+            paths = [shown_name(path) for path in reviewed]
+            label = shown_name(candidate.label)
+            hint = f"it changes {first_few(paths, 8)}"
+            raise SourceError(f"{label} does not change {shown_name(choice.path)}", hint=hint)
+        for file in files:
+            pieces = self._pieces(candidate, file, choice)
+            self._add(candidate, file, list(pieces), in_conflict=choice.in_conflict)
+
+    def _add(
+        self,
+        candidate: Candidate,
+        file: ReviewedFile,
+        pieces: Sequence[NewLines | Fact],
+        *,
+        in_conflict: bool,
+    ) -> None:
+        if not in_conflict:
+            _check_conflicts(candidate, file, pieces)
+        for piece in pieces:
+            self.origins[file.path] = file.origin
+            if isinstance(piece, NewLines):
+                self.lines[file.path].append(piece)
+            else:
+                self.facts[file.path].append(piece)
+
+    def _pieces(
+        self, candidate: Candidate, file: ReviewedFile, choice: Choice
+    ) -> Iterator[NewLines | Fact]:
+        change = file.changes[0]
+        if choice.lines is not None and not (file.origin is None and choice.lines == (0, 0)):
+            yield self._hunk(candidate, file, choice.lines)
+            return
+        old, new = _lines(change)
+        if old is None or new is None or change.old is None or change.new is None:
+            result = None if change.new is None else (change.path, change.new.mode, change.new.data)
+            yield Fact(candidate, file.path, "file", result, change)
+            return
+        # The hunks of all chosen candidates: edits that touch are two texts of one hunk, no mix.
+        yield from _all_lines(candidate, self._reviewed(*self.owners)[file.path], old, new)
+        if change.path != file.path:
+            yield Fact(candidate, file.path, "name", change.path, change)
+        if change.old.mode != change.new.mode:
+            yield Fact(candidate, file.path, "mode", change.new.mode, change)
+        if old.mark != new.mark:
+            yield Fact(candidate, file.path, "mark", new.mark, change)
+
+    def _hunk(self, candidate: Candidate, file: ReviewedFile, lines: tuple[int, int]) -> NewLines:
+        """Return the candidate's lines of a hunk: of the review, or of the candidate alone.
+
+        What it converts in the whole file does not belong to a hunk.
+        """
+        name, label = f"{shown_name(file.path)}#{hunk_name(*lines)}", shown_name(candidate.label)
         key = candidate.id, file.path
         if key not in self._hunks:
-            reviewed = self.together(candidate).get(file.path), file
+            reviewed = self._together(candidate).get(file.path), file
             self._hunks[key] = tuple(_hunks(candidate, known) for known in reviewed if known)
-        return self._hunks[key]
+        for hunks in self._hunks[key]:
+            if hunks.back is None:
+                change = file.changes[0]
+                reason = f"{shown_name(file.path)} has no hunks: {label} has it {change.status}"
+                if change.status == "modified" and None not in (change.text, file.text):
+                    reason = f"{name} of {label}: this encoding cannot be taken line by line"
+                raise SourceError(reason, hint="take the whole file")
+            if lines in hunks.by_lines:
+                if (chosen := hunks.by_lines[lines]) is None:
+                    raise SourceError(f"{label} leaves {name} as it is")
+                if not any(hunks.back):
+                    return chosen
+                try:
+                    data = b"".join(hunks.back.lines(byte_lines(chosen.data)))
+                except SourceError as error:
+                    reason = f"{chosen.name}: {error.reason}"
+                    raise SourceError(reason, hint="take the whole file") from error
+                return replace(chosen, data=data)
+        names = [f"#{hunk_name(hunk.lo, hunk.hi)}" for hunk in file.hunks]
+        raise SourceError(f"{label} has no hunk {name}", hint=f"it has {first_few(names, 12)}")
 
+    # --- what belongs together ---
 
-def _pieces(reviews: _Reviews, choice: Choice) -> Iterator[tuple[Lines | Fact, ReviewedFile]]:
-    """Yield the parts of a choice, and the file of each."""
-    candidate = reviews.candidate(choice.candidate)
-    reviewed = reviews.alone(candidate)
-    if choice.path and choice.path in reviewed:
-        files = [reviewed[choice.path]]
-    else:
-        files = [f for f in reviewed.values() if choice.path in ("", f.changes[0].path)]
-    if not files and choice.path:
-        paths = [shown_name(path) for path in reviewed]
-        label = shown_name(candidate.label)
-        hint = f"it changes {first_few(paths, 8)}"
-        raise SourceError(f"{label} does not change {shown_name(choice.path)}", hint=hint)
-    for file in files:
-        pieces = list(_of_file(reviews, candidate, file, choice))
-        if not choice.in_conflict:
-            _check_conflicts(candidate, file, pieces)
-        yield from ((piece, file) for piece in pieces)
+    def _unit(self, candidate: Candidate, path: str, lines: tuple[int, int]) -> _Unit:
+        """Return the hunks of a unit, by their lines, and the names that they share."""
+        key = candidate.id, path
+        if key not in self._units:
+            own = self._file(candidate, path)
+            assert own is not None
+            units: dict[tuple[int, int], _Unit] = {}
+            for file in (own, self._together(candidate).get(own.path, own)):
+                for unit in file.units(candidate.id):
+                    hunks = tuple((file.hunks[i].lo, file.hunks[i].hi) for i in unit.hunks)
+                    units |= dict.fromkeys(hunks, (hunks, unit.names))
+            self._units[key] = units
+        return self._units[key].get(lines, ((lines,), ()))
 
+    def _taken_units(self) -> Iterator[TakenUnit]:
+        """Yield the units of the chosen hunks that are more than one hunk."""
+        wholes = {choice.candidate for choice in self.choices if not choice.path}
+        lines_by_file: dict[tuple[str, str], dict[tuple[int, int] | None, None]]
+        lines_by_file = defaultdict(dict)
+        for choice in self.choices:
+            file = self._file(self._candidate(choice.candidate), choice.path)
+            if choice.candidate not in wholes and file is not None:
+                lines_by_file[choice.candidate, file.path][choice.lines] = None
+        for (identity, path), of_file in lines_by_file.items():
+            seen = set[tuple[int, int]]()
+            for lines in of_file if None not in of_file else ():
+                if lines is None or lines in seen:
+                    continue
+                hunks, names = self._unit(self._candidate(identity), path, lines)
+                seen.update(hunks)
+                if len(hunks) > 1:
+                    chosen = tuple(hunk for hunk in hunks if hunk in of_file)
+                    is_whole = not self._split or len(chosen) == len(hunks)
+                    yield TakenUnit(identity, path, hunks, chosen, names, is_whole)
 
-def _of_file(
-    reviews: _Reviews, candidate: Candidate, file: ReviewedFile, choice: Choice
-) -> Iterator[Lines | Fact]:
-    change = file.changes[0]
-    if choice.lines is not None and not (file.origin is None and choice.lines == (0, 0)):
-        yield _hunk(reviews, candidate, file, choice.lines)
-        return
-    old, new = _lines(change)
-    if old is None or new is None or change.old is None or change.new is None:
-        result = None if change.new is None else (change.path, change.new.mode, change.new.data)
-        yield Fact(candidate, file.path, "file", result, change)
-        return
-    # The hunks of all chosen candidates: edits that touch are two texts of one hunk, not a mix.
-    yield from _all_lines(candidate, reviews.taken[file.path], old, new)
-    if change.path != file.path:
-        yield Fact(candidate, file.path, "name", change.path, change)
-    if change.old.mode != change.new.mode:
-        yield Fact(candidate, file.path, "mode", change.new.mode, change)
-    if old.mark != new.mark:
-        yield Fact(candidate, file.path, "mark", new.mark, change)
+    def _complete(self, unit: TakenUnit) -> None:
+        """Add the hunks of a unit that were not chosen."""
+        candidate = self._candidate(unit.candidate)
+        file = self._reviewed(candidate)[unit.path]
+        name = f"#{hunk_name(*unit.chosen[0])}"
+        self._add(
+            candidate,
+            file,
+            [
+                replace(self._hunk(candidate, file, lines), with_hunk=name)
+                for lines in unit.hunks
+                if lines not in unit.chosen
+            ],
+            in_conflict=any(c.in_conflict for c in self.choices if c.candidate == candidate.id),
+        )
+
+    def _said_of_units(self) -> Iterator[str]:
+        for unit in self.units:
+            others = [f"#{hunk_name(*lines)}" for lines in unit.hunks if lines not in unit.chosen]
+            if not others:
+                continue
+            chosen = first_few([f"#{hunk_name(*lines)}" for lines in unit.chosen])
+            label = shown_name(self._candidate(unit.candidate).label)
+            names = first_few([*map(printable, unit.names)])
+            which = f"{shown_name(unit.path)}{chosen} of {label}"
+            shared = f"{first_few(others)}, with which it shares {names}"
+            if unit.is_whole:
+                yield f"{which} is taken with {shared}; --split takes it alone"
+            else:
+                yield f"{which} is taken without {shared}"
+
+    # --- whether it can work ---
+
+    def _checked(self, files: Iterable[FileEdit], *, anyway: bool) -> tuple[str, ...]:
+        """Check the files that change, and return what to say of them."""
+        files = list(files)
+        broken: list[Finding] = []
+        missing: list[Choice] | None = []
+        notes: list[str] = []
+        said: dict[str, list[str]] = defaultdict(list)
+        for file in files:
+            path, old, new = file.old_path, file.old, file.new
+            text = None if new is None or new.mode in (LINK, SUBMODULE) else new.text
+            before = [] if old is None or old.text is None else [old.text]
+            if text is None or text in before:
+                continue
+            owners = {piece.owner.id: piece.owner for piece in self.lines[path]}
+            owners |= {piece.owner.id: piece.owner for piece in self.facts[path]}
+            mix = Mix(shown_name(file.path), before, partial(self._wholes, path, owners.values()))
+            check = mix.check(text)
+            notes += [f"{finding}, as in a candidate" for finding in check.inherited]
+            found = [self._brought(finding, path, old, mix) for finding in check.broken]
+            if anyway:
+                notes += map(str, found)
+            elif found:
+                broken += found
+                others = self._others(path, owners)
+                more = mending(mix, check, others, partial(self._with_more, path, old))
+                if missing is not None and more is not None:
+                    missing += [Choice(p.candidate, path, (p.lo, p.hi)) for p in more]
+                else:
+                    missing = None
+            elif not check.inherited and not any(
+                text == self._reviewed(owner)[path].changes[0].text for owner in owners.values()
+            ):
+                said[check.said].append(shown_name(file.path))
+        for finding, mend in self._wrong_uses(files):
+            if anyway or finding.kind == "call":
+                notes.append(str(finding))
+                continue
+            broken.append(finding)
+            missing = [*missing, mend] if missing is not None and mend is not None else None
+        if broken:
+            raise self._broken(broken, missing and list(dict.fromkeys(missing)))
+        return (*notes, *(f"{first_few(paths, 8)}: {words}" for words, paths in said.items()))
+
+    def _wholes(self, path: str, owners: Iterable[Candidate]) -> Iterator[str]:
+        """Yield what each candidate of the owners' reviews makes of a file."""
+        for owner in owners:
+            changes = self._together(owner)[path].changes
+            yield from filter(None, (change.text for change in changes))
+
+    def _others(self, path: str, owners: Mapping[str, Candidate]) -> list[Piece]:
+        """Return the hunks of a file that its reviews have, those of the owners first."""
+        pieces = set()
+        for owner in owners.values():
+            file = self._together(owner)[path]
+            for hunk in file.hunks:
+                for ids, text in file.variants(hunk):
+                    name = next((name for name in ids if name in owners), ids[0])
+                    pieces.add(Piece(name, hunk.lo, hunk.hi, text))
+        return sorted(pieces, key=lambda p: (p.candidate not in owners, p.lo, p.hi, p.candidate))
+
+    def _with_more(
+        self,
+        path: str,
+        origin: Side | None,
+        more: Sequence[Piece],
+        taken: Sequence[NewLines] | None = None,
+    ) -> str | None:
+        """Return a file with more hunks, or None if they overlap with what is (else) taken."""
+        added = []
+        try:
+            for piece in more:
+                candidate = self._candidate(piece.candidate)
+                file = self._reviewed(candidate)[path]
+                unit = [(piece.lo, piece.hi)]
+                unit += () if self._split else self._unit(candidate, path, unit[0])[0]
+                added += [self._hunk(candidate, file, lines) for lines in dict.fromkeys(unit)]
+            lines = [*(self.lines[path] if taken is None else taken), *added]
+            file_edit, _ = composed_file(path, origin, lines, self.facts[path])
+        except SourceError:
+            return None
+        return None if file_edit.new is None else file_edit.new.text
+
+    def _owner(self, path: str, line: int) -> Candidate | None:
+        """Return the candidate of a line (from 1) of a file that was put together."""
+        for fact in self.facts[path]:
+            if fact.kind == "file":
+                return fact.owner
+        edits = disjoint(self.lines[path])
+        placed = [(edit.lo, edit.hi, len(byte_lines(edit.data))) for edit in edits]
+        index = edit_of_line(placed, line)
+        return None if index is None else edits[index].owner
+
+    def _brought(self, finding: Finding, path: str, old: Side | None, mix: Mix) -> Finding:
+        """Return a finding with the candidate that brings it: of its line, or that removes a name.
+
+        The latter is the one without whose lines it is not there.
+        """
+        owner = self._owner(path, finding.line)
+        owners = {edit.owner.id: edit.owner for edit in self.lines[path]}
+        for other in owners.values() if len(owners) > 1 else ():
+            lines = [edit for edit in self.lines[path] if edit.owner.id != other.id]
+            text = None if other == owner else self._with_more(path, old, (), lines)
+            if text is None or finding.key in {known.key for known in mix.check(text).broken}:
+                continue
+            label = shown_name(other.label)
+            if owner is None:
+                return replace(finding, candidate=label)
+            message = finding.message.replace("which nothing defines", f"which {label} removes")
+            return replace(finding, candidate=shown_name(owner.label), message=message)
+        if owner is None and len(owners) == 1:
+            owner = next(iter(owners.values()))
+        return finding if owner is None else replace(finding, candidate=shown_name(owner.label))
+
+    def _wrong_uses(self, files: Sequence[FileEdit]) -> Iterator[tuple[Finding, Choice | None]]:
+        """Yield what the Python files use of each other in vain, with the choice that mends it."""
+        if len(self.choices) == 1 and not self.choices[0].path:
+            return
+        paths = {path for owner in self.owners for path in (*owner.old, *owner.new)}
+        members = {m.id: m for owner in self.owners for m in self._batch[owner.id]}.values()
+        origin = {path: side for m in members for path, side in m.old.items() if path in paths}
+
+        def texts(sides: Mapping[str, Side]) -> dict[str, str]:
+            python = {path: side.text for path, side in sides.items() if path.endswith(".py")}
+            return {path: text for path, text in sorted(python.items()) if text is not None}
+
+        mix = dict(origin)
+        for file in files:
+            mix.pop(file.old_path, None)
+            if file.new is not None:
+                mix[file.path] = file.new
+        python = PythonFiles(paths)
+        mixed = texts(mix)
+        wrong_uses = python.wrong_uses(mixed)
+        known = {use.key for use in python.wrong_uses(texts(origin))} if wrong_uses else set()
+        for member in members if wrong_uses else ():
+            whole = {path: side for path, side in origin.items() if path not in member.old}
+            whole |= {path: side for path, side in member.new.items() if path in paths}
+            known |= {use.key for use in python.wrong_uses(texts(whole))}
+        old_paths = {file.path: file.old_path for file in files}
+        for use in wrong_uses:
+            if use.key in known:
+                continue
+            target = old_paths.get(use.target, use.target)
+            owner = self._owner(old_paths.get(use.path, use.path), use.line)
+            pieces: list[NewLines | Fact] = [*self.lines[target], *self.facts[target]]
+            editors = {piece.owner.id: piece.owner for piece in pieces}
+            message = use.message
+            if len(editors) == 1 and python.defines(texts(origin).get(use.target), use.name):
+                [label] = (shown_name(editor.label) for editor in editors.values())
+                for words in ("does not define it", "is not there"):
+                    message = message.replace(f"which {words}", f"which {label} removes")
+            brings = owner or next(iter(editors.values()), None)
+            yield (
+                Finding(
+                    shown_name(use.path),
+                    use.line,
+                    "call" if use.is_call else "import",
+                    printable(use.name),
+                    "",
+                    message,
+                    "" if brings is None else shown_name(brings.label),
+                ),
+                None if use.is_call else self._mending_use(python, use, mixed, target, owner),
+            )
+
+    def _mending_use(
+        self,
+        python: PythonFiles,
+        use: WrongUse,
+        mixed: Mapping[str, str],
+        path: str,
+        owner: Candidate | None,
+    ) -> Choice | None:
+        """Return the choice, of its candidate first, by which a name is there or not used."""
+        members = {m.id: m for each in self.owners for m in self._batch[each.id]}.values()
+        for member in sorted(members, key=lambda m: owner is None or m.id != owner.id):
+            file = self._reviewed(member).get(path)
+            origin = None if file is None else file.origin
+            for hunk in file.hunks if file is not None and origin is not None else ():
+                piece = Piece(member.id, hunk.lo, hunk.hi, "")
+                text = self._with_more(path, origin, [piece])
+                if python.defines(text, use.name):
+                    return Choice(member.id, path, (hunk.lo, hunk.hi))
+            for name in (use.target, use.path):
+                text = member.new[name].text if name in member.new else None
+                if text is not None and not self.lines[name] and not self.facts[name]:
+                    others = python.wrong_uses({**mixed, name: text})
+                    if use.key not in {other.key for other in others}:
+                        return Choice(member.id, name)
+        return None
+
+    def _broken(
+        self, findings: Sequence[Finding], missing: Sequence[Choice] | None
+    ) -> BrokenMixError:
+        """Return the error, with the command that takes the missing hunks as well."""
+        if not missing:
+            return BrokenMixError(findings)
+        every = (*self.choices, *missing)
+        label = {c.candidate: shown_name(self._candidate(c.candidate).label) for c in every}
+        names = [f"{_argument(choice)} of {label[choice.candidate]}" for choice in missing]
+        command = ["excise", "take"]
+        for name, shown in label.items():
+            command += [shown, *(_argument(c) for c in every if c.candidate == name and c.path)]
+        if any(choice.in_conflict for choice in self.choices):
+            command.append("--conflicts")
+        hunks = {
+            (c.candidate, c.path, lines)
+            for c in every
+            if c.lines is not None
+            for lines in self._unit(self._candidate(c.candidate), c.path, c.lines)[0]
+        }
+        if self._split and not hunks <= {(c.candidate, c.path, c.lines) for c in every}:
+            command.append("--split")
+        # A number sign within a word begins no comment.
+        words = [word if _PLAIN.fullmatch(word) else shlex.quote(word) for word in command]
+        return BrokenMixError(findings, first_few(names, 8), " ".join(words))
 
 
 def _lines(change: FileChange) -> tuple[ByteLines | None, ByteLines | None]:
@@ -253,15 +592,15 @@ def _lines(change: FileChange) -> tuple[ByteLines | None, ByteLines | None]:
 
 def _all_lines(
     candidate: Candidate, file: ReviewedFile, old: ByteLines, new: ByteLines
-) -> Iterator[Lines]:
+) -> Iterator[NewLines]:
     """Yield everything that a candidate does to the lines of a file, byte for byte."""
     line = shift = 0
     for lo, hi, start, stop in (*file.spans(candidate.id), (len(old.lines), -1, -1, -1)):
         for first, last in _differing(old.lines[line:lo], new.lines[line + shift : lo + shift]):
             data = b"".join(new.lines[line + shift + first : line + shift + last])
-            yield Lines(candidate, file.path, line + first, line + last, data, True, False)
+            yield NewLines(candidate, file.path, line + first, line + last, data, True, False)
         if hi >= 0:
-            yield Lines(candidate, file.path, lo, hi, b"".join(new.lines[start:stop]), True)
+            yield NewLines(candidate, file.path, lo, hi, b"".join(new.lines[start:stop]), True)
         line, shift = hi, stop - hi
 
 
@@ -286,45 +625,17 @@ def _hunks(candidate: Candidate, file: ReviewedFile) -> _Hunks:
     old, new = _lines(change)
     if old is None or new is None:
         return _Hunks({}, None)
-    parts: dict[tuple[int, int], Lines | None] = {(hunk.lo, hunk.hi): None for hunk in file.hunks}
+    parts: dict[tuple[int, int], NewLines | None] = {
+        (hunk.lo, hunk.hi): None for hunk in file.hunks
+    }
     for lo, hi, start, stop in file.spans(candidate.id):
         data = b"".join(new.lines[start:stop])
-        parts[lo, hi] = Lines(candidate, file.path, lo, hi, data)
+        parts[lo, hi] = NewLines(candidate, file.path, lo, hi, data)
     return _Hunks(parts, conversion(new, old))
 
 
-def _hunk(
-    reviews: _Reviews, candidate: Candidate, file: ReviewedFile, lines: tuple[int, int]
-) -> Lines:
-    """Return the candidate's lines of a hunk: of the review, or of the candidate alone.
-
-    What it converts in the whole file is no part of a hunk.
-    """
-    name, label = f"{shown_name(file.path)}#{hunk_name(*lines)}", shown_name(candidate.label)
-    for hunks in reviews.hunks(candidate, file):
-        if hunks.back is None:
-            change = file.changes[0]
-            reason = f"{shown_name(file.path)} has no hunks: {label} has it {change.status}"
-            if change.status == "modified" and change.text is not None and file.text is not None:
-                reason = f"{name} of {label}: this encoding cannot be taken line by line"
-            raise SourceError(reason, hint="take the whole file")
-        if lines in hunks.by_lines:
-            if (chosen := hunks.by_lines[lines]) is None:
-                raise SourceError(f"{label} leaves {name} as it is")
-            if not any(hunks.back):
-                return chosen
-            try:
-                data = b"".join(hunks.back.lines(byte_lines(chosen.data)))
-            except SourceError as error:
-                reason = f"{chosen.name}: {error.reason}"
-                raise SourceError(reason, hint="take the whole file") from error
-            return replace(chosen, data=data)
-    names = [f"#{hunk_name(hunk.lo, hunk.hi)}" for hunk in file.hunks]
-    raise SourceError(f"{label} has no hunk {name}", hint=f"it has {first_few(names, 12)}")
-
-
 def _check_conflicts(
-    candidate: Candidate, file: ReviewedFile, pieces: Iterable[Lines | Fact]
+    candidate: Candidate, file: ReviewedFile, pieces: Iterable[NewLines | Fact]
 ) -> None:
     """Refuse parts that the target changed as well, showing both texts."""
     change = file.changes[0]
@@ -337,7 +648,7 @@ def _check_conflicts(
         if spans is None:
             reason = f"{piece.name}: {candidate.conflicts[path]}"
             raise SourceError(reason, hint=hint)
-        if not isinstance(piece, Lines):
+        if not isinstance(piece, NewLines):
             continue
         if _meets_any(piece.lo, piece.hi, spans):
             target = "".join(raw_lines(file.text or "")[piece.lo : piece.hi])
@@ -347,20 +658,17 @@ def _check_conflicts(
 
 
 def _meets_any(lo: int, hi: int, spans: Sequence[tuple[int, int]]) -> bool:
-    """Whether some of the separate ranges, in their order, meets another range."""
-    index = bisect_left(spans, lo, key=lambda span: span[1])
-    while index < len(spans) and spans[index][0] <= hi:
-        if _meets(lo, hi, *spans[index]):
+    """Whether some of the separate ranges, in their order, shares a line with another range.
+
+    A gap also shares what it touches.
+    """
+    first = bisect_left(spans, lo, key=lambda span: span[1])
+    for start, stop in (spans[index] for index in range(first, len(spans))):
+        if start > hi:
+            return False
+        if lo == hi or start == stop or (lo < stop and start < hi):
             return True
-        index += 1
     return False
-
-
-def _meets(lo: int, hi: int, start: int, stop: int) -> bool:
-    """Whether two ranges share a line, or touch and one of them is a gap."""
-    if lo == hi or start == stop:
-        return lo <= stop and start <= hi
-    return lo < stop and start < hi
 
 
 def _shown(text: str) -> str:
@@ -370,115 +678,6 @@ def _shown(text: str) -> str:
         return "nothing"
     first = printable(lines[0].strip())[:60]
     return f"{first!a}" + (f" and {len(lines) - 1} more lines" if len(lines) > 1 else "")
-
-
-def _checked(
-    reviews: _Reviews,
-    choices: Sequence[Choice],
-    files: Iterable[FileEdit],
-    lines: Mapping[str, Sequence[Lines]],
-    facts: Mapping[str, Sequence[Fact]],
-    *,
-    anyway: bool,
-) -> tuple[str, ...]:
-    """Check the files that change, and return what to say of them."""
-    broken: list[Finding] = []
-    missing: list[Choice] | None = []
-    notes: list[str] = []
-    said: dict[str, list[str]] = defaultdict(list)
-    for file in files:
-        path, old, new = file.old_path, file.old, file.new
-        text = None if new is None or new.mode in (LINK, SUBMODULE) else new.text
-        before = [] if old is None or old.text is None else [old.text]
-        if text is None or text in before:
-            continue
-        owners = dict.fromkeys(piece.owner.id for piece in lines[path])
-        owners |= dict.fromkeys(fact.owner.id for fact in facts[path])
-        mix = Mix(shown_name(file.path), before, partial(_wholes, reviews, owners, path))
-        check = mix.check(text)
-        notes += [f"{finding}, as in a candidate" for finding in check.inherited]
-        if anyway:
-            notes += map(str, check.broken)
-        elif check.broken:
-            broken += check.broken
-            compose = partial(_with_more, reviews, path, old, lines[path], facts[path])
-            more = mending(mix, check, _others(reviews, owners, path), compose)
-            if missing is not None and more is not None:
-                missing += [Choice(p.candidate, path, (p.lo, p.hi)) for p in more]
-            else:
-                missing = None
-        elif not check.inherited and not any(
-            text == reviews.alone(reviews.candidate(owner))[path].changes[0].text
-            for owner in owners
-        ):
-            said[check.said].append(shown_name(file.path))
-    if broken:
-        raise _broken(reviews, choices, broken, missing)
-    return (*notes, *(f"{first_few(paths, 8)}: {words}" for words, paths in said.items()))
-
-
-def _wholes(reviews: _Reviews, owners: Iterable[str], path: str) -> Iterator[str]:
-    """Yield what each candidate of the owners' reviews makes of a file."""
-    for owner in owners:
-        file = reviews.together(reviews.candidate(owner))[path]
-        yield from filter(None, (change.text for change in file.changes))
-
-
-def _others(reviews: _Reviews, owners: Collection[str], path: str) -> list[Piece]:
-    """Return the hunks of a file that its reviews have, those of the owners first."""
-    pieces = set()
-    for owner in owners:
-        file = reviews.together(reviews.candidate(owner))[path]
-        for hunk in file.hunks:
-            for ids, text in file.variants(hunk):
-                name = next((name for name in ids if name in owners), ids[0])
-                pieces.add(Piece(name, hunk.lo, hunk.hi, text))
-    return sorted(pieces, key=lambda p: (p.candidate not in owners, p.lo, p.hi, p.candidate))
-
-
-def _with_more(
-    reviews: _Reviews,
-    path: str,
-    origin: Side | None,
-    lines: Sequence[Lines],
-    facts: Sequence[Fact],
-    more: Sequence[Piece],
-) -> str | None:
-    """Return a file with more hunks, or None if they overlap with what is taken."""
-    added = []
-    try:
-        for piece in more:
-            candidate = reviews.candidate(piece.candidate)
-            file = reviews.alone(candidate)[path]
-            added.append(_hunk(reviews, candidate, file, (piece.lo, piece.hi)))
-        file_edit, _ = composed_file(path, origin, [*lines, *added], facts)
-    except SourceError:
-        return None
-    return None if file_edit.new is None else file_edit.new.text
-
-
-def _broken(
-    reviews: _Reviews,
-    choices: Sequence[Choice],
-    findings: Sequence[Finding],
-    missing: Sequence[Choice] | None,
-) -> BrokenMixError:
-    """Return the error, with the command that takes the missing hunks as well."""
-    if not missing:
-        return BrokenMixError(findings)
-    label = {
-        c.candidate: shown_name(reviews.candidate(c.candidate).label) for c in (*choices, *missing)
-    }
-    names = [f"{_argument(choice)} of {label[choice.candidate]}" for choice in missing]
-    command = ["excise", "take"]
-    for name, shown in label.items():
-        own = [_argument(c) for c in (*choices, *missing) if c.candidate == name and c.path]
-        command += [shown, *own]
-    if any(choice.in_conflict for choice in choices):
-        command.append("--conflicts")
-    # A number sign within a word begins no comment.
-    words = [word if _PLAIN.fullmatch(word) else shlex.quote(word) for word in command]
-    return BrokenMixError(findings, first_few(names, 8), " ".join(words))
 
 
 def _argument(choice: Choice) -> str:
@@ -501,6 +700,7 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     digest: str
     choices: list[PlannedChoice]
     anyway: bool = False
+    split: bool = False
 
 
 def choices_named(
@@ -508,16 +708,13 @@ def choices_named(
 ) -> list[Choice]:
     """Return the choices of a command line.
 
-    Raises
-    ------
-    SourceError
-        If an argument names nothing, or more than one thing.
+    Raises SourceError if an argument names nothing, or more than one thing.
     """
     choices: list[Choice] = []
     current: Candidate | None = None
     for argument in arguments:
         if current is None:
-            current = _candidate(argument, candidates)
+            current = candidate_called(argument, candidates)
             choices.append(Choice(current.id, in_conflict=in_conflict))
             continue
         chosen = _part(argument, current)
@@ -527,7 +724,7 @@ def choices_named(
             hint = f"write ./{name} for the file, {meant[0].id} for the candidate"
             raise SourceError(f"{name} is a file and a candidate", hint=hint)
         if meant and (chosen is None or argument == meant[0].id):
-            current = _candidate(argument, candidates)
+            current = candidate_called(argument, candidates)
             choices.append(Choice(current.id, in_conflict=in_conflict))
             continue
         if chosen is None:
@@ -541,14 +738,11 @@ def choices_named(
 def choices_planned(plan: Plan, candidates: Sequence[Candidate]) -> list[Choice]:
     """Return the choices of a plan, whose digest was compared.
 
-    Raises
-    ------
-    SourceError
-        If a choice names nothing.
+    Raises SourceError if a choice names nothing.
     """
     choices = []
     for choice in plan.choices:
-        candidate = _candidate(choice.candidate, candidates)
+        candidate = candidate_called(choice.candidate, candidates)
         lines = lines_named(choice.hunk) if choice.hunk else None
         if choice.hunk and (lines is None or not choice.path):
             name = shown_name(f"{choice.path}#{choice.hunk}")
@@ -562,18 +756,6 @@ def _path(name: str, candidate: Candidate) -> str:
     """Return the path that documents spell so, or else the name itself."""
     path = path_spelled(name)
     return path if path in candidate.old.keys() | candidate.new.keys() else name
-
-
-def _candidate(name: str, candidates: Sequence[Candidate]) -> Candidate:
-    meant = candidates_called(name, candidates)
-    if len(meant) == 1:
-        return meant[0]
-    if meant:
-        hint = f"name one by its id: {first_few([shown_name(c.id) for c in meant])}"
-        raise SourceError(f"{shown_name(name)} names {len(meant)} candidates", hint=hint)
-    labels = first_few([shown_name(c.label) for c in candidates], 8)
-    hint = f"there are {labels}" if labels else "no candidate changes anything"
-    raise SourceError(f"no candidate is called {shown_name(name)}", hint=hint)
 
 
 def _part(argument: str, candidate: Candidate) -> Choice | None:

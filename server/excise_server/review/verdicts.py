@@ -15,17 +15,6 @@ import msgspec
 
 from excise_server.review.candidate import Candidate, candidates_called
 
-__all__ = [
-    "FAILED",
-    "NO_VERDICTS",
-    "PASSED",
-    "UNDECIDED",
-    "Outcome",
-    "Verdict",
-    "Verdicts",
-    "match_verdicts",
-]
-
 Outcome = Literal["passed", "failed", "undecided"]
 PASSED: Outcome = "passed"
 FAILED: Outcome = "failed"
@@ -40,20 +29,9 @@ _LEVELS: dict[Outcome | None, int] = {PASSED: 0, UNDECIDED: 1, None: 1, FAILED: 
 class Verdict(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The result of one check for one candidate, also a line of a file of verdicts.
 
-    Attributes
-    ----------
-    candidate
-        The id of the candidate, or another of its names.
-    check
-        The name of the check.
-    passed
-        None if it ran without reaching a verdict: ``reason`` says why.
-    seconds
-        How long it took.
-    reason
-        Why it did not pass, in a few words.
-    digest
-        The candidate's digest when it was checked, or empty if that is not known.
+    - ``passed``: None if it ran without reaching a verdict: ``reason`` says why.
+    - ``reason``: why it did not pass, in a few words.
+    - ``digest``: the candidate's digest when it was checked, or empty if that is not known.
     """
 
     candidate: str
@@ -73,14 +51,8 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 class Verdicts:
     """All verdicts of a review.
 
-    Attributes
-    ----------
-    checks
-        By id of a candidate, its verdicts in the order in which they were read.
-    unknown
-        Names in verdicts that no candidate of the review has, unescaped.
-    notes
-        Remarks about them.
+    - ``checks``: by id of a candidate, its verdicts in the order in which they were read.
+    - ``unknown``: names in verdicts that no candidate of the review has, unescaped.
     """
 
     checks: Mapping[str, tuple[Verdict, ...]] = field(default_factory=dict)

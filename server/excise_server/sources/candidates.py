@@ -2,27 +2,47 @@
 
 A candidate is read against the commit that it started from, so that what others did meanwhile does
 not count as its edits, and is then replayed onto the target, so that all are comparable. Commands
-read all files of all candidates, and an open document one file of each.
+read all files of all candidates, and an open document one file of each. Which names denote the same
+candidate, where it started and what it is called is decided here, for both.
 """
 
 from __future__ import annotations
 
+import os
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
+from excise.patches import Patch, postings
+from excise_server.foundation.escape import visible
 from excise_server.foundation.inputs import Rejected, SourceError
-from excise_server.git.checkouts import Selection
-from excise_server.git.history import commit_named
+from excise_server.git.checkouts import Selection, roots, traces_of
+from excise_server.git.command import GitError
+from excise_server.git.history import (
+    History,
+    Start,
+    branch_made,
+    commit_named,
+    own_commits,
+    worktree_made,
+)
 from excise_server.git.repository import Repository
-from excise_server.review.candidate import Candidate, marked_identical
+from excise_server.git.trees import Tree, TreeEntry, check_size
+from excise_server.queue.reading import Queue
+from excise_server.review.candidate import Candidate, digest_of, in_order, marked_identical
 from excise_server.review.given import Given
+from excise_server.review.names import labels, name_of
+from excise_server.sources.composed import composed, read_named
+from excise_server.sources.facets import with_facets
 from excise_server.sources.given import given_candidates
-from excise_server.sources.identity import labelled, one_each, started, with_refs
 from excise_server.sources.reading import (
     ListedCandidate,
-    Replayed,
+    Read,
+    ReplayedCandidate,
     Target,
+    files_of,
     is_edited,
     read_changes,
     read_file,
@@ -30,9 +50,7 @@ from excise_server.sources.reading import (
     replayed,
     saved_target,
 )
-from excise_server.sources.registry import SOURCES
-
-__all__ = ["SAVED", "Candidate", "Candidates", "Selection", "find_candidates", "find_in_file"]
+from excise_server.sources.registry import listers
 
 SAVED = "saved"
 """The name of the target that is the checkout's saved files. A branch is ``heads/saved``."""
@@ -44,14 +62,9 @@ SAME_ID = "the client added another candidate with this id"
 class Candidates:
     """The candidates of a repository.
 
-    Attributes
-    ----------
-    origin
-        The commit that all are replayed on.
-    found
-        The candidates that change something.
-    unchanged, landed
-        Ids of candidates without changes, and of those whose edits are all in the target already.
+    - ``origin``: the commit that all are replayed on.
+    - ``unchanged``, ``landed``: ids of candidates without changes, and of those whose edits are all
+      in the target already.
     """
 
     origin: str
@@ -71,22 +84,17 @@ def find_candidates(
 ) -> Candidates:
     """Read what every worktree, branch and patch changed, replayed onto the target.
 
-    Parameters
-    ----------
-    given
-        Candidates of a client. A candidate of the repository with the same id is left out.
-    clock
-        Returns the time in seconds since the epoch, to tell which files are still being written.
+    Raises SourceError if git fails, there is no commit yet, or a revision that was named does not
+    exist.
 
-    Raises
-    ------
-    SourceError
-        If git fails, there is no commit yet, or a revision that was named does not exist.
+    - ``given``: candidates of a client. A candidate of the repository with the same id is left out.
+    - ``clock``: returns the time in seconds since the epoch, to tell which files are still being
+      written.
     """
     onto = selection.onto if selection.onto != SAVED else ""
     origin = commit_named(repository, onto, "--onto") if onto else repository.head()
     if origin is None:
-        raise SourceError("no commit yet: there is nothing to replay candidates on")
+        raise SourceError("no commits yet: nothing to replay candidates onto")
     target, notes = Target(origin), list[str]()
     if selection.onto == SAVED:
         target = saved_target(repository, origin, untracked=selection.untracked)
@@ -98,26 +106,18 @@ def find_candidates(
     entries = read_worktrees(repository, origin, listed, selection.untracked, rejected)
     with_bases = _with_bases(repository, selection, origin, entries, rejected)
     read = read_changes(repository, with_bases, clock, rejected)
-    edited, unchanged, landed = [], [], []
-    for each in replayed(repository, target, read, rejected):
-        candidate = each.candidate
-        if each.state == "unchanged":
-            unchanged.append(candidate.id)
-            notes += [f"{candidate.id}: {note}" for note in candidate.notes]
-        elif each.state == "landed":
-            landed.append(candidate.id)
-        else:
-            edited.append(candidate)
+    edited, unchanged, landed = _by_state(replayed(repository, target, read, rejected))
+    notes += [f"{candidate.id}: {note}" for candidate in unchanged for note in candidate.notes]
     given_ids = {candidate.id for candidate in given}
     rejected += [Rejected(c.id, SAME_ID) for c in edited if c.id in given_ids]
     edited = [candidate for candidate in edited if candidate.id not in given_ids]
-    named = labelled(repository, with_refs(edited, lambda candidate: candidate.uncommitted > 0))
+    named = labelled(repository, _with_refs(edited, lambda candidate: candidate.uncommitted > 0))
     sent, idle = given_candidates(repository, target, given, {c.label for c in named}, rejected)
     return Candidates(
         origin,
-        marked_identical((*named, *sent)),
-        (*unchanged, *idle),
-        tuple(landed),
+        with_facets(repository, target, marked_identical((*named, *sent))),
+        (*(candidate.id for candidate in unchanged), *idle),
+        tuple(candidate.id for candidate in landed),
         tuple(rejected),
         tuple(notes),
     )
@@ -130,27 +130,21 @@ def find_in_file(
     path: str,
     begun: Sequence[Candidate],
     rejected: list[Rejected],
-) -> tuple[list[Replayed], list[Candidate]]:
+) -> tuple[list[ReplayedCandidate], list[Candidate]]:
     """Read what every candidate changed of one file of the target, replayed onto that.
 
     Returns these changes, which may be none, and all candidates that were asked.
 
-    Parameters
-    ----------
-    begun
-        Earlier candidates: those that have not moved since keep their bases.
+    Raises SourceError if git fails.
 
-    Raises
-    ------
-    SourceError
-        If git fails.
+    - ``begun``: earlier candidates: those that have not moved since keep their bases.
     """
     listed = _listed(repository, selection, target.commit, rejected)
     remembered = (*_begun(begun, listed), *selection.remembered)
     selection = replace(selection, remembered=remembered)
     entries = _with_bases(repository, selection, target.commit, listed, rejected)
     by_id = {entry.candidate.id: entry for entry in entries}
-    shown = with_refs(
+    shown = _with_refs(
         [entry.candidate for entry in entries],
         lambda candidate: is_edited(repository, target.commit, by_id[candidate.id]),
     )
@@ -159,28 +153,89 @@ def find_in_file(
     return list(replayed(repository, target, read, rejected)), shown
 
 
+def find_patches(repository: Repository, queue: Queue, onto: str = "") -> Candidates:
+    """Read patches and series as candidates: the texts that they were made from, and the results.
+
+    Each is applied to the texts that it names, and to no others.
+
+    Raises SourceError if git fails, there is no commit yet, or a revision that was named does not
+    exist.
+    """
+    origin = commit_named(repository, onto, "--onto") if onto else repository.head()
+    if origin is None:
+        raise SourceError("no commits yet: nothing to replay patches onto")
+    proposals = _proposals(queue)
+    patches = [patch for _, _, patch in proposals]
+    pairs = (pair for patch in patches for pair in patch.files)
+    paths = {path for pair in pairs for path in (pair.old, pair.new) if path is not None}
+    target = files_of(repository, origin, paths)
+    rejected = list(queue.rejected)
+    blobs = read_named(repository, patches)
+    read: list[Read] = []
+    for identity, candidate, patch in proposals:
+        try:
+            sides = composed(patch, blobs, target.get)
+            check_size(Tree(old=dict.fromkeys(sides.old | sides.new, TreeEntry(""))))
+        except SourceError as error:
+            reason = f"not comparable with the others: {error.reason}"
+            rejected.append(Rejected(identity, reason, error.hint))
+            continue
+        digest, notes = digest_of(sides.old, sides.new), (*candidate.notes, *sides.notes)
+        candidate = replace(candidate, base=origin, digest=digest, notes=notes)
+        is_untouched = not (sides.old or sides.new or sides.refused)
+        read.append(Read(candidate, sides, is_untouched, sides.old.keys() | sides.new.keys()))
+    ends = Counter(each.candidate.label.rpartition("/")[2] for each in read)
+    changed, unchanged, landed = _by_state(replayed(repository, Target(origin), read, rejected))
+    named = [
+        replace(c, base="", label=end if ends[end] == 1 else c.label)  # no base is known
+        for c in changed
+        for end in [c.label.rpartition("/")[2]]
+    ]
+    return Candidates(
+        origin,
+        with_facets(repository, Target(origin), marked_identical(named)),
+        tuple(candidate.id for candidate in unchanged),
+        tuple(candidate.id for candidate in landed),
+        tuple(rejected),
+        tuple(f"patch:{visible(name)}: {note}" for name, note in queue.notes),
+    )
+
+
+def _proposals(queue: Queue) -> list[tuple[str, Candidate, Patch]]:
+    """Return the id, candidate and patch of each posting that has files, in its series' order."""
+    proposals = []
+    for posting in postings([member.message for member in queue.sent]):
+        members = [queue.sent[number] for number in posting.messages]
+        with_files = [member for member in members if member.message.patch.files]
+        if not with_files:
+            continue
+        places = ", ".join(map(str, posting.missing[:8]))
+        notes = (f"missing from its series: {places}",) if posting.missing else ()
+        identity = with_files[0].id
+        name, label = f"patch:{visible(identity)}", visible(identity)
+        candidate = Candidate(name, "", "", "", (name,), posting.title, label, notes=notes)
+        proposals.append((identity, candidate, posting.patch))
+    return proposals
+
+
+def _by_state(
+    every: Iterable[ReplayedCandidate],
+) -> tuple[list[Candidate], list[Candidate], list[Candidate]]:
+    """Return the candidates that change the target, those without changes, and those in it."""
+    states: dict[str, list[Candidate]] = {"changed": [], "unchanged": [], "landed": []}
+    for each in every:
+        states[each.state].append(each.candidate)
+    return states["changed"], states["unchanged"], states["landed"]
+
+
 def _listed(
     repository: Repository, selection: Selection, origin: str, rejected: list[Rejected]
 ) -> list[ListedCandidate]:
     return [
         entry
-        for source in SOURCES
-        if source.listed is not None
-        for entry in source.listed(repository, selection, origin, rejected)
+        for list_source in listers()
+        for entry in list_source(repository, selection, origin, rejected)
     ]
-
-
-def _with_bases(
-    repository: Repository,
-    selection: Selection,
-    origin: str,
-    entries: Sequence[ListedCandidate],
-    rejected: list[Rejected],
-) -> list[ListedCandidate]:
-    def edited(entry: ListedCandidate) -> bool:
-        return is_edited(repository, origin, entry)
-
-    return one_each(list(started(repository, origin, selection, entries, rejected, edited)))
 
 
 def _begun(
@@ -192,3 +247,174 @@ def _begun(
         before = earlier.get(entry.candidate.id)
         if before is not None and before.commit == entry.candidate.commit and before.base:
             yield entry.candidate.id, before.base
+
+
+# --- identity: names, bases and labels -----------------------------------------------------------
+
+
+def _with_bases(
+    repository: Repository,
+    selection: Selection,
+    origin: str,
+    entries: Sequence[ListedCandidate],
+    rejected: list[Rejected],
+) -> list[ListedCandidate]:
+    """Return the candidates with their bases, where all refs at one commit are names of one.
+
+    Refs without their own commits stay apart, because nothing shows that they are the same.
+
+    Raises SourceError if a base was chosen for a candidate that does not exist.
+    """
+    merged: dict[tuple[str, ...], ListedCandidate] = {}
+    for entry in _started(repository, origin, selection, entries, rejected):
+        candidate = entry.candidate
+        key: tuple[str, ...] = (candidate.commit, candidate.base)
+        if candidate.folder or candidate.commit == candidate.base:
+            key = (candidate.id,)
+        if earlier := merged.get(key):
+            entry = replace(entry, candidate=_one_of(earlier.candidate, candidate))
+        merged[key] = entry
+    return list(merged.values())
+
+
+def _started(
+    repository: Repository,
+    origin: str,
+    selection: Selection,
+    entries: Sequence[ListedCandidate],
+    rejected: list[Rejected],
+) -> Iterator[ListedCandidate]:
+    """Yield the candidates with the commits that they started from."""
+    history = History(repository, origin)
+    chosen, remembered = dict(selection.bases), dict(selection.remembered)
+    for entry in entries:
+        candidate = entry.candidate
+        names = [*candidate.names, *(name.partition(":")[2] for name in candidate.names)]
+        spelled = [*names, candidate.branch, candidate.given]
+        chosen_base = next((chosen.pop(name) for name in spelled if name in chosen), None)
+        remembered_base = next((remembered[name] for name in spelled if name in remembered), None)
+        base_notes: tuple[str, ...] = ()
+        start: Start | None
+        try:
+            if chosen_base is None and remembered_base is not None:
+                remembered_base, base_notes = _still_there(repository, remembered_base)
+            if chosen_base is not None:
+                start = history.start_at(commit_named(repository, chosen_base, "--base"))
+            elif remembered_base is not None:
+                start = history.start_at(remembered_base)
+            else:
+                start = history.own_base(
+                    candidate.commit,
+                    folder=candidate.folder,
+                    branch=candidate.branch,
+                    is_edited=partial(is_edited, repository, origin, entry),
+                )
+        except GitError as error:
+            rejected.append(Rejected(candidate.id, error.reason, error.hint))
+            continue
+        if start is None:
+            rejected.append(Rejected(candidate.id, *_unrelated(repository)))
+            continue
+        with_base = replace(
+            candidate, base=start.base, behind=start.behind, notes=(*base_notes, *start.notes)
+        )
+        if entry.patch is not None:
+            with_base = replace(with_base, commit=start.base)  # it has no commits of its own
+        yield replace(entry, candidate=with_base)
+    if chosen:
+        unknown = ", ".join(map(visible, chosen))
+        raise SourceError(f"no candidate is called {unknown}", hint="check --base NAME=REV")
+
+
+def _still_there(repository: Repository, commit: str) -> tuple[str | None, tuple[str, ...]]:
+    """Return a base that was set earlier, or a note if it is gone."""
+    try:
+        return commit_named(repository, commit, ""), ()
+    except GitError:
+        raise
+    except SourceError:
+        note = f"the base that was set, {visible(commit[:10])}, is gone: git's answer is used"
+        return None, (note,)
+
+
+def _unrelated(repository: Repository) -> tuple[str, str]:
+    """Return why a history may have nothing in common with the target, and the way out."""
+    reason = "its history has nothing in common with the target"
+    hint = "name the commit it started from with --base NAME=REV"
+    if os.path.exists(os.path.join(repository.common, "shallow")):
+        return f"{reason} in this shallow clone", f"git fetch --unshallow, or {hint}"
+    if os.path.exists(os.path.join(repository.common, "info", "grafts")):
+        return f"{reason}, according to info/grafts", hint
+    return reason, hint
+
+
+def _with_refs(
+    read: Sequence[Candidate], is_edited: Callable[[Candidate], bool]
+) -> list[Candidate]:
+    """Return the candidates, where refs are names of the worktree that shows their commit.
+
+    A detached worktree with uncommitted changes shows nothing that has a name.
+    """
+    merged = [candidate for candidate in read if candidate.folder]
+    for ref in (candidate for candidate in read if not candidate.folder):
+        for place, worktree in enumerate(merged):
+            if worktree.folder and _shows(worktree, ref, is_edited):
+                merged[place] = _one_of(worktree, ref)
+                break
+        else:
+            merged.append(ref)
+    return merged
+
+
+def _shows(worktree: Candidate, ref: Candidate, is_edited: Callable[[Candidate], bool]) -> bool:
+    if (worktree.commit, worktree.base) != (ref.commit, ref.base) or ref.commit == ref.base:
+        return False
+    return bool(worktree.branch) or not is_edited(worktree)
+
+
+def _one_of(first: Candidate, second: Candidate) -> Candidate:
+    """Return two names of one thing as one candidate."""
+    names = in_order([*first.names, *second.names])
+    preferred, alias = (first, second) if names[0] in first.names else (second, first)
+    return replace(preferred, names=names, given=preferred.given or alias.given)
+
+
+def labelled(repository: Repository, candidates: Sequence[Candidate]) -> tuple[Candidate, ...]:
+    """Return the candidates with their labels, tools, tasks and times."""
+    listed = repository.worktrees()
+    main = listed[0].path if listed else repository.top
+    places = roots()
+    traces, times, issues = [], [], []
+    for candidate in candidates:
+        time_made = _made(repository, candidate)
+        trace = traces_of(candidate, main)
+        commits = own_commits(repository, candidate.base, candidate.commit)
+        if time_made is None or not name_of(trace, places).tool:
+            trace = replace(trace, trailers=commits.trailers)
+            time_made = commits.time if time_made is None else time_made
+        traces.append(trace)
+        times.append(time_made)
+        issues.append(commits.issues)
+    names = [name_of(trace, places) for trace in traces]
+    shown = labels(traces, places, visible)
+    return tuple(
+        replace(
+            candidate,
+            label=label,
+            tool=name.tool,
+            task=candidate.task or name.task,
+            made=time_made,
+            issues=named,
+        )
+        for candidate, name, label, time_made, named in zip(
+            candidates, names, shown, times, issues, strict=True
+        )
+    )
+
+
+def _made(repository: Repository, candidate: Candidate) -> int | None:
+    """Return when a candidate was made, by its reflog."""
+    creation = worktree_made(repository, candidate.folder) if candidate.folder else None
+    if creation is None and any(name.startswith("branch:") for name in candidate.names):
+        creation = branch_made(repository, candidate.branch)
+    return creation.time if creation else None

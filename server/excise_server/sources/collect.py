@@ -11,17 +11,19 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import chain
 
-from excise.patches import PatchError
 from excise.text import normalise
 from excise_server.foundation.changes import LINK, SUBMODULE, Side, renamed_files
 from excise_server.foundation.escape import visible
+from excise_server.foundation.file_bytes import blob_ids
+from excise_server.foundation.files import contained, read_bytes, text_of
 from excise_server.foundation.inputs import SourceError, UnansweredError, unique_ids
-from excise_server.foundation.paths import contained, read_bytes, text_of
-from excise_server.git.repository import Repository
-from excise_server.git.worktree_files import blob_ids
+from excise_server.git.checkouts import Selection
+from excise_server.git.command import NoRepositoryError
+from excise_server.git.repository import Repository, open_folder
 from excise_server.review.candidate import Candidate, in_order
 from excise_server.review.replayed import CREATES, DELETES, replay_files
-from excise_server.sources.candidates import Selection, find_in_file
+from excise_server.sources.beside import find_origin
+from excise_server.sources.candidates import find_in_file, labelled
 from excise_server.sources.composed import composed
 from excise_server.sources.finding import (
     Change,
@@ -29,18 +31,14 @@ from excise_server.sources.finding import (
     Found,
     OriginText,
     Refused,
-    SourceSettings,
     Version,
     Watch,
     watch_file,
 )
-from excise_server.sources.identity import labelled
-from excise_server.sources.opening import open_repository
-from excise_server.sources.patches import ENDINGS, list_patches
-from excise_server.sources.reading import Read, Replayed, Target
-from excise_server.sources.registry import SOURCES, Find, selection_of
-
-__all__ = ["collect"]
+from excise_server.sources.patches import list_patches
+from excise_server.sources.reading import Read, ReplayedCandidate, Target
+from excise_server.sources.registry import Find, finders, selection_of
+from excise_server.wire.sources import SOURCES, SourceSettings
 
 LANDED = "the origin has its edits already"
 UNLIKE = "the branch has another text now: this is the one that is merged"
@@ -50,6 +48,25 @@ _HINTS = {
     "name the commit it started from with --base NAME=REV": "",
 }
 """The hints of the commands, and their replacements in an editor."""
+
+
+def open_repository(context: Context) -> Repository | None:
+    """Return the repository of a document, or None if it is in no repository.
+
+    Raises SourceError if the workspace is not trusted, the document is outside, git refuses the
+    repository, or the repository and the working tree do not name each other.
+    """
+    _, document = contained(context.document, context.folders)
+    if not context.trusted:
+        raise SourceError("git is never started in a workspace that is not trusted")
+    try:
+        repository = open_folder(os.path.dirname(document), context.folders)
+    except NoRepositoryError:
+        return None
+    path = os.path.relpath(document, repository.top).replace(os.sep, "/")
+    if path.startswith("../"):
+        raise SourceError("the repository is not used: its working tree is elsewhere")
+    return replace(repository, path=path)
 
 
 def collect(context: Context) -> Found:
@@ -66,14 +83,14 @@ def collect(context: Context) -> Found:
     except (SourceError, UnansweredError) as error:
         repository = SourceError(error.reason, hint=error.hint)
         refused.append(_refused(error))
-    finds = [source.find for source in SOURCES if source.find is not None]
+    finds = (*finders(), find_origin)  # the text that the user chose is the last resort
     conflict, *others = (_answer(find, context, repository) for find in finds)
-    origin = next((found.origin for found in (conflict, *others) if found.origin), None)
+    origin = next((answer.origin for answer in (conflict, *others) if answer.origin), None)
     target = _target(origin, context)
     listed = _candidates(context, repository, target)
     answers = (conflict, *others, listed)
     versions = _with_sides(
-        conflict.versions, [version for found in (*others, listed) for version in found.versions]
+        conflict.versions, [version for answer in (*others, listed) for version in answer.versions]
     )
     names = unique_ids([version.id for version in versions])
     side_names = {name for side in conflict.versions for name in side.candidate.names}
@@ -83,8 +100,8 @@ def collect(context: Context) -> Found:
             replace(version, candidate=replace(version.candidate, id=name))
             for version, name in zip(versions, names, strict=True)
         ),
-        tuple(dict.fromkeys(chain(refused, *(found.refused for found in answers)))),
-        tuple(dict.fromkeys(watch for found in answers for watch in found.watch)),
+        tuple(dict.fromkeys(chain(refused, *(answer.refused for answer in answers)))),
+        tuple(dict.fromkeys(watch for answer in answers for watch in answer.watch)),
         target,
         tuple(name for name in listed.unchanged if name not in side_names),
     )
@@ -126,22 +143,27 @@ def _candidates(
         return Found(refused=(_refused(error),))
     wrong: list[Refused] = []
     selection = selection_of(context.settings, context.bases, wrong, context.folders)
-    paths = (*selection.patches, *selection.runs)
-    watch = [Watch(path, f"**/*.{{{','.join(e[1:] for e in ENDINGS)}}}") for path in paths]
-    if not (selection.worktrees or selection.branches or paths):
+    if not (selection.worktrees or any(selection.chosen.values())):
         return Found(refused=tuple(wrong))
-    found = Found()
+    watch = [
+        Watch(path, pattern)
+        for name, paths in selection.chosen.items()
+        if SOURCES[name].has_folders
+        for path in paths
+        for pattern in SOURCES[name].watch
+    ]
+    answer = Found()
     try:
         if isinstance(repository, Repository):
-            found = _of_repository(context, repository, selection, target)
-        else:
-            found = _without_git(context, selection, target)
+            answer = _of_repository(context, repository, selection, target)
+        elif watch:
+            answer = _without_git(context, selection, target)
     except (SourceError, UnansweredError) as error:
         wrong.append(_refused(error))
     refused = [
-        replace(refusal, hint=_HINTS.get(refusal.hint, refusal.hint)) for refusal in found.refused
+        replace(refusal, hint=_HINTS.get(refusal.hint, refusal.hint)) for refusal in answer.refused
     ]
-    return replace(found, refused=(*wrong, *refused), watch=(*found.watch, *watch))
+    return replace(answer, refused=(*wrong, *refused), watch=(*answer.watch, *watch))
 
 
 def _of_repository(
@@ -150,7 +172,7 @@ def _of_repository(
     head, path = repository.head(), repository.path
     if head is None:
         watch = _watch(context.settings, repository, (), ())
-        return Found(refused=(Refused("git", "no commit yet"),), watch=watch)
+        return Found(refused=(Refused("git", "no commits yet"),), watch=watch)
     refused: list[Refused] = []
     changes, asked = find_in_file(
         repository,
@@ -194,13 +216,10 @@ def _target_of(commit: str, path: str, context: Context, text: str | None, top: 
     return Target(commit, {path: side}, is_text=True, folder=folder)
 
 
-def _version(each: Replayed, path: str, target: str | None) -> Version | None:
+def _version(each: ReplayedCandidate, path: str, target: str | None) -> Version | None:
     """Return what a candidate makes of the file of the target, or None if it does not change it.
 
-    Raises
-    ------
-    SourceError
-        If that cannot be compared, or the target has it already.
+    Raises SourceError if that cannot be compared, or the target has it already.
     """
     read, files = each.read, each.files
     sides = read.sides
@@ -237,8 +256,8 @@ def _version(each: Replayed, path: str, target: str | None) -> Version | None:
     is_idle = text == target and change in ("edited", "created")
     if is_idle or {home, moved_to, path}.intersection(files.landed):
         raise SourceError(LANDED)
-    notes += [reason for at, reason in files.conflicts.items() if at in (place, home)]
-    notes += [note for at, note in files.notes if at in (place, home)]
+    notes += [reason for changed, reason in files.conflicts.items() if changed in (place, home)]
+    notes += [note for changed, note in files.notes if changed in (place, home)]
     folder, own_path = read.candidate.folder, moved_to or home
     return Version(
         replace(read.candidate, notes=tuple(dict.fromkeys(notes))),
@@ -265,16 +284,11 @@ def _watch(
 ) -> tuple[Watch, ...]:
     """Return the files that change with HEAD, a ref or the worktrees, and the file in each."""
     watch = [watch_file(os.path.join(repository.git_dir, "HEAD"))]
-    folders = {
-        "refs/heads/**": settings.branches,
-        "refs/remotes/**": settings.remotes,
-        "refs/pull/**": settings.requests,
-        "refs/merge-requests/**": settings.requests,
-        "packed-refs": (*settings.branches, *settings.remotes, *settings.requests),
-        "worktrees/**": settings.worktrees,
-    }
     watch += [
-        Watch(repository.common, pattern) for pattern, is_watched in folders.items() if is_watched
+        Watch(repository.common, pattern)
+        for name, source in SOURCES.items()
+        if getattr(settings, name) and not source.has_folders
+        for pattern in source.watch
     ]
     tops = [candidate.folder for candidate in candidates if candidate.folder]
     paths = [os.path.join(top, *repository.path.split("/")) for top in tops]
@@ -283,8 +297,6 @@ def _watch(
 
 def _without_git(context: Context, selection: Selection, target: str | None) -> Found:
     """Return what patches make of the saved document, where git is not asked."""
-    if not (selection.patches or selection.runs):
-        return Found()
     _, document = contained(context.document, context.folders)
     data = read_bytes(context.document, context.folders)
     tops = [os.path.realpath(folder) for folder in context.folders]
@@ -310,10 +322,9 @@ def _without_git(context: Context, selection: Selection, target: str | None) -> 
             read = Read(candidate, sides)
             now = _target_of("", path, context, target, "").saved
             files = replay_files(sides.old, sides.new, now, {})
-            version = _version(Replayed(read, files), path, target)
-        except (SourceError, PatchError) as error:
-            reason = error.reason if isinstance(error, SourceError) else visible(str(error))
-            refused.append(Refused(candidate.id, reason))
+            version = _version(ReplayedCandidate(read, files), path, target)
+        except SourceError as error:
+            refused.append(Refused(candidate.id, error.reason))
             continue
         if version is not None:
             label = candidate.id.partition(":")[2]

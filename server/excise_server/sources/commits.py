@@ -18,8 +18,6 @@ from excise_server.git.repository import AbsentError, Repository
 from excise_server.git.trees import Tree, commit_trees
 from excise_server.queue.reading import Member, Queue
 
-__all__ = ["MAX_COMMITS", "is_range", "read_commits"]
-
 MAX_COMMITS = 5_000
 """Most commits of a range that are read: the newest."""
 
@@ -65,17 +63,10 @@ def read_commits(
 ) -> Queue:
     """Read every commit of a range, the oldest first. Merges have no diff and become covers.
 
-    Parameters
-    ----------
-    advance
-        Called with the share that is done.
+    Raises SourceError if git does not know the range, or fails. Raises UnansweredError if git was
+    given up: nothing is grouped then.
 
-    Raises
-    ------
-    SourceError
-        If git does not know the range, or fails.
-    UnansweredError
-        If git was given up: nothing is grouped then.
+    - ``advance``: called with the share that is done.
     """
     commits = _listed(repository, name)
     notes: list[tuple[str, str]] = []
@@ -125,13 +116,9 @@ def _patches(repository: Repository, commits: Sequence[_Commit]) -> list[Patch |
         trees = commit_trees(repository, plain)
         refused = _refused(repository, trees)
         patches = _written(repository, [name for name in trees if name not in refused])
-    except SourceError as error:
+    except (SourceError, PatchError) as error:
         if len(commits) == 1:
-            return [error]
-        return [_patches(repository, [commit])[0] for commit in commits]
-    except PatchError as error:
-        if len(commits) == 1:
-            return [SourceError(str(error))]
+            return [error if isinstance(error, SourceError) else SourceError(str(error))]
         return [_patches(repository, [commit])[0] for commit in commits]
     return [refused.get(commit.id) or patches.get(commit.id, Patch()) for commit in commits]
 
@@ -179,7 +166,7 @@ def _written(repository: Repository, names: Sequence[str]) -> dict[str, Patch]:
     out = repository.git.run("diff-tree", "--stdin", *_OPTIONS, stdin=lines)
     heads = list(_COMMIT.finditer(out))
     if [head[1].decode() for head in heads] != list(names):
-        raise SourceError("git diff-tree gave an answer that is not understood")
+        raise SourceError("git diff-tree gave unexpected output")
     stops = [*(head.start() for head in heads[1:]), len(out)]
     return {
         name: parse(out[head.end() : stop])

@@ -13,13 +13,11 @@ from dataclasses import dataclass, field
 from excise.patches import FilePair, Patch, PatchError, apply
 from excise_server.foundation.changes import LINK, SUBMODULE, Side
 from excise_server.foundation.escape import visible
+from excise_server.foundation.file_bytes import blob_ids
+from excise_server.foundation.files import is_refused_by_git
 from excise_server.foundation.inputs import SourceError
-from excise_server.foundation.paths import is_refused_by_git
 from excise_server.git.repository import Blob, Repository
 from excise_server.git.trees import Listing, Sides, read_listed
-from excise_server.git.worktree_files import blob_ids
-
-__all__ = ["Blobs", "apply_patch", "composed", "read_named"]
 
 Blobs = Mapping[str, bytes | SourceError]
 """Texts, or why there is none, by the id in an index line."""
@@ -49,10 +47,7 @@ def _blob_names(patches: Sequence[Patch]) -> Iterator[str]:
 def read_named(repository: Repository, patches: Sequence[Patch]) -> Blobs:
     """Read the texts that patches may need, by one question to git.
 
-    Raises
-    ------
-    SourceError
-        If git fails.
+    Raises SourceError if git fails.
     """
     names = list(dict.fromkeys(_blob_names(patches)))
     answers = repository.blobs(names)
@@ -65,15 +60,7 @@ def read_named(repository: Repository, patches: Sequence[Patch]) -> Blobs:
 def apply_patch(repository: Repository, listing: Listing, patch: Patch) -> Sides:
     """Apply a patch, in memory, to the blobs that it names or else to the files of a commit.
 
-    Parameters
-    ----------
-    listing
-        The files of the commit.
-
-    Raises
-    ------
-    SourceError
-        If a hunk does not apply, a text is not known, or git fails.
+    Raises SourceError if a hunk does not apply, a text is not known, or git fails.
     """
     paths = {path for pair in patch.files for path in (pair.old, pair.new) if path is not None}
     files = read_listed(repository, listing, paths)
@@ -83,10 +70,7 @@ def apply_patch(repository: Repository, listing: Listing, patch: Patch) -> Sides
             raise SourceError(f"{visible(path)}: {files.refused[path]}")
         return files.new.get(path)
 
-    try:
-        return composed(patch, read_named(repository, [patch]), base, base)
-    except PatchError as error:
-        raise SourceError(visible(str(error))) from error
+    return composed(patch, read_named(repository, [patch]), base, base)
 
 
 def composed(
@@ -97,21 +81,13 @@ def composed(
 ) -> Sides:
     """Return the files before and after a patch, or a series in its order as one patch.
 
-    Parameters
-    ----------
-    blobs
-        From `read_named`.
-    target
-        A file of the target, for renames and changes of mode that name no blob.
-    base
-        A file of the commit that the patches were made from, if the caller names one, for texts
-        that are not known otherwise. Their results then need not have the ids that they name.
+    Raises SourceError if a text is not known, or is not what a patch says, or one does not apply.
+    It names the file.
 
-    Raises
-    ------
-    SourceError
-        If a text is not known, or is not what a patch says; `excise.patches.PatchError` if one does
-        not apply. Both name the file.
+    - ``blobs``: from `read_named`.
+    - ``target``: a file of the target, for renames and changes of mode that name no blob.
+    - ``base``: a file of the commit that the patches were made from, if the caller names one, for
+      texts that are not known otherwise. Their results then need not have the ids that they name.
     """
     files = _Files()
     for pair in patch.files:
@@ -135,11 +111,11 @@ def _take(
         if path is not None and is_refused_by_git(
             path, is_link=LINK in (pair.old_mode, pair.new_mode)
         ):
-            raise SourceError(f"{visible(path)}: the path leaves the tree")
+            raise SourceError(f"{visible(path)}: the path is outside the tree")
     if SUBMODULE in (pair.old_mode, pair.new_mode):
         _take_submodule(files, pair)
         return
-    if pair.binary and not (pair.new is None or _known(blobs, pair.new_blob)):
+    if pair.binary and not (pair.new is None or isinstance(blobs.get(pair.new_blob), bytes)):
         files.refused[pair.path] = "the patch is binary, and its result is not in the repository"
         return
     if base is None:
@@ -190,7 +166,9 @@ def _before(
     if path in files.now:
         earlier = files.now[path]
         if earlier is None or not _is(earlier.data, pair.old_blob):
-            reason = f"made from the text {pair.old_blob}, which the patches before it do not give"
+            reason = (
+                f"made from the text {pair.old_blob}, which the preceding patches do not produce"
+            )
             raise SourceError(f"{visible(path)}: {reason}")
         return earlier
     if not (pair.old_blob or pair.hunks or pair.binary):
@@ -231,18 +209,17 @@ def _after(pair: FilePair, before: Side | None, blobs: Blobs, *, is_named: bool)
     if pair.binary and pair.new is None:
         return None
     if data is None:
-        data = apply(pair, before.data if before else None).text
+        try:
+            data = apply(pair, before.data if before else None).text
+        except PatchError as error:
+            raise SourceError(visible(str(error))) from error
     if data is None:
         return None
     if isinstance(data, SourceError) or (is_named and not _is(data, pair.new_blob)):
-        reason = f"applied, it does not give the text {pair.new_blob} that it names"
+        reason = f"applying it does not produce the text {pair.new_blob} that it names"
         raise SourceError(f"{visible(pair.path)}: {reason}")
     mode = pair.new_mode or (before.mode if before else "") or _FILE
     return Side(mode, data)
-
-
-def _known(blobs: Blobs, name: str) -> bool:
-    return isinstance(blobs.get(name), bytes)
 
 
 def _is(data: bytes, name: str) -> bool:

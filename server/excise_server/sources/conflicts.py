@@ -1,72 +1,168 @@
-"""A conflicted file, with origin and both sides from the index or else from its markers."""
+"""A conflicted file: origin and both sides, from the index or else from its markers.
+
+A marker begins a line: seven or more equal characters, as many in all four markers of a block, then
+a space and a label or nothing. Markers of another size inside a block are content: git writes
+longer ones into an origin that is itself the result of a merge.
+"""
 
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
+from excise.text import raw_lines
 from excise_server.foundation.escape import visible
+from excise_server.foundation.files import read_bytes, text_of
 from excise_server.foundation.inputs import SourceError
-from excise_server.foundation.paths import read_bytes, text_of
-from excise_server.git.refs import Side, sides_of
+from excise_server.git.checkouts import MergeSide, sides_of
 from excise_server.git.repository import Blob, Repository
 from excise_server.review.candidate import Candidate
 from excise_server.review.replayed import CREATES, DELETES
-from excise_server.sources.finding import (
-    Change,
-    Context,
-    Found,
-    OriginText,
-    Refused,
-    Version,
-    Watch,
-    watch_file,
-)
-from excise_server.sources.markers import Conflict, marker_labels, parse_markers
-from excise_server.sources.opening import opened
+from excise_server.sources import finding
 
-__all__ = ["find"]
+_OPENING = re.compile(r"(<{7,})(?: ([^\r\n]*))?\r?\n?")
+_SIZED = r"({0}{{{1}}})(?: ([^\r\n]*))?\r?\n?"
+_HINT = "git checkout --conflict=diff3 FILE writes them with the origin"
+
+
+@dataclass(frozen=True, slots=True)
+class ConflictedFile:
+    """The whole texts that a conflicted file was made of, and the labels of its sides.
+
+    ``nested`` tells whether the origin itself contains markers.
+    """
+
+    origin: str
+    first: str
+    second: str
+    labels: tuple[str, str]
+    blocks: int
+    nested: bool
+
+
+@dataclass(slots=True)
+class _Block:
+    """One block while it is read: its first line, and the next marker."""
+
+    line: int
+    size: int
+    part: int = 1
+    origin: bool = False
+
+
+def parse_markers(text: str) -> ConflictedFile | None:
+    r"""Return the texts of a file with conflict markers, or None if it has none.
+
+    Raises SourceError if a block names no origin (``merge`` style), is not closed, or is nested in
+    another.
+
+    >>> conflict = parse_markers("a\n<<<<<<< X\nb\n||||||| O\nc\n=======\nd\n>>>>>>> Y\ne\n")
+    >>> conflict.origin, conflict.first, conflict.second, conflict.labels
+    ('a\nc\ne\n', 'a\nb\ne\n', 'a\nd\ne\n', ('X', 'Y'))
+    """
+    # In order of the markers: the first side, the origin, the second side.
+    parts: tuple[list[str], list[str], list[str]] = ([], [], [])
+    labels = ["", ""]
+    block: _Block | None = None
+    blocks, nested = 0, False
+    for number, line in enumerate(raw_lines(text), start=1):
+        if block is None:
+            if opening := _OPENING.fullmatch(line):
+                block, blocks = _Block(number, len(opening[1])), blocks + 1
+                labels[0] = labels[0] or opening[2] or ""
+            else:
+                for part in parts:
+                    part.append(line)
+            continue
+        marker = _marker(line, block, number)
+        if marker is None:
+            nested = nested or (block.part == 2 and _OPENING.fullmatch(line) is not None)
+            parts[block.part - 1].append(line)
+        elif marker[0] == ">":
+            labels[1] = labels[1] or marker[1]
+            block = None
+        else:
+            block.part = 2 if marker[0] == "|" else 3
+    if block is not None:
+        raise SourceError(f"conflict markers: the block at line {block.line} is not closed")
+    if not blocks:
+        return None
+    first, origin, second = ("".join(part) for part in parts)
+    return ConflictedFile(origin, first, second, (labels[0], labels[1]), blocks, nested)
+
+
+def marker_labels(text: str) -> tuple[str, str]:
+    r"""Return the labels of the two sides in the first markers of any style, or empty.
+
+    >>> marker_labels("<<<<<<< HEAD\na\n=======\nb\n>>>>>>> topic\n")
+    ('HEAD', 'topic')
+    """
+    first, second = (re.search(rf"(?m)^{sign}{{7,}} ([^\r\n]*)", text) for sign in "<>")
+    return (first[1] if first else "", second[1] if second else "")
+
+
+def _marker(line: str, block: _Block, number: int) -> tuple[str, str] | None:
+    """Return the kind and label of a marker of the block, or None for a line of content."""
+    kind = line[:1]
+    if kind not in ("<", "|", "=", ">"):
+        return None
+    match = re.fullmatch(_SIZED.format(re.escape(kind), block.size), line)
+    if match is None:
+        return None
+    if kind == "<":
+        raise SourceError(f"conflict markers: line {number} opens a block inside another")
+    if kind == "=" and block.part == 1:
+        reason = (
+            f"conflict markers of the merge style at line {number}: they do not contain the origin"
+        )
+        raise SourceError(reason, hint=_HINT)
+    if {"|": 1, "=": 2, ">": 3}[kind] != block.part:
+        raise SourceError(f"conflict markers: '{kind * block.size}' out of order at line {number}")
+    return kind, match[2] or ""
+
 
 _WORDS = ("ours", "theirs")
 _FILES = ("100644", "100755")
 
 
-def find(context: Context, repository: Repository | SourceError | None = None) -> Found:
+def find(context: finding.Context, repository: Repository | SourceError | None) -> finding.Found:
     """Find the origin and both sides of a conflicted file.
 
     The index comes first: it holds whole files. Markers are read where the index knows of no
     conflict, or cannot be asked.
     """
     if not context.settings.conflicts:
-        return Found()
-    watch: tuple[Watch, ...] = (watch_file(context.document),)
+        return finding.Found()
+    watch: tuple[finding.Watch, ...] = (finding.watch_file(context.document),)
     stages: dict[int, tuple[str, str]] = {}
-    git_refused: tuple[Refused, ...] = ()
+    git_refused: tuple[finding.Refused, ...] = ()
     try:
-        opened_repository = opened(context, repository)
-        if opened_repository is not None:
-            watch += (watch_file(os.path.join(opened_repository.git_dir, "index")),)
-            stages = _stages(opened_repository)
+        if isinstance(repository, SourceError):
+            raise repository
+        if repository is not None:
+            watch += (finding.watch_file(os.path.join(repository.git_dir, "index")),)
+            stages = _stages(repository)
     except SourceError as error:
-        opened_repository, git_refused = None, (Refused("git", error.reason, error.hint),)
+        git_refused = (finding.Refused("git", error.reason, error.hint),)
     try:
-        if stages and opened_repository is not None:
-            answer = _from_index(opened_repository, stages, _marked(context))
+        if stages and isinstance(repository, Repository):
+            answer = _from_index(repository, stages, _marked(context))
         else:
             answer = _from_markers(_parsed(context))
     except SourceError as error:
-        answer = Found(refused=(Refused("conflict", error.reason, error.hint),))
+        answer = finding.Found(refused=(finding.Refused("conflict", error.reason, error.hint),))
     return replace(answer, watch=watch, refused=(*git_refused, *answer.refused))
 
 
-def _parsed(context: Context) -> Conflict | None:
+def _parsed(context: finding.Context) -> ConflictedFile | None:
     if not os.path.lexists(context.document):
         return None
     return parse_markers(text_of(read_bytes(context.document, context.folders)))
 
 
-def _marked(context: Context) -> tuple[str, str]:
+def _marked(context: finding.Context) -> tuple[str, str]:
     """Return the names of the sides in the markers, or "" without markers."""
     try:
         text = text_of(read_bytes(context.document, context.folders))
@@ -89,7 +185,7 @@ def _stages(repository: Repository) -> dict[int, tuple[str, str]]:
 
 def _from_index(
     repository: Repository, stages: dict[int, tuple[str, str]], marked: Sequence[str]
-) -> Found:
+) -> finding.Found:
     """Return the sides in the index. A side that is missing there deleted the file."""
     for number, (mode, _) in stages.items():
         if mode not in _FILES:
@@ -104,9 +200,9 @@ def _from_index(
         try:
             text = _text(blobs[number], number) if number in blobs else ""
         except SourceError as error:
-            refused.append(Refused(name, error.reason, error.hint))
+            refused.append(finding.Refused(name, error.reason, error.hint))
             continue
-        change: Change = "edited"
+        change: finding.Change = "edited"
         notes: tuple[str, ...] = ()
         if number not in blobs:
             change, notes = "deleted", (DELETES,)
@@ -114,16 +210,16 @@ def _from_index(
             change, notes = "created", (CREATES,)
         names, shown = (*side.names, f"conflict:{word}"), _label(word, side, label)
         candidate = Candidate(name, "", "", side.commit, names, label=shown, notes=notes)
-        versions.append(Version(candidate, text, origin, change))
+        versions.append(finding.Version(candidate, text, origin, change))
     label = "neither side had the file" if origin is None else "stage 1 of the conflict"
-    return Found(
-        origin=OriginText(origin or "", "stage", label),
+    return finding.Found(
+        origin=finding.OriginText(origin or "", "stage", label),
         versions=tuple(versions),
         refused=tuple(refused),
     )
 
 
-def _label(word: str, side: Side, marked: str) -> str:
+def _label(word: str, side: MergeSide, marked: str) -> str:
     """Return the name of a side: its branch, else the name in the markers, else its commit."""
     shown = side.branch or ("" if marked == "HEAD" else marked) or side.commit[:10]
     return f"{visible(shown)} ({word})" if shown else word
@@ -135,19 +231,19 @@ def _text(blob: Blob | SourceError, number: int) -> str:
     return text_of(blob.data)
 
 
-def _from_markers(conflict: Conflict | None) -> Found:
+def _from_markers(conflict: ConflictedFile | None) -> finding.Found:
     """Return the sides in the markers, whose labels may be names of branches."""
     if conflict is None:
-        return Found()
+        return finding.Found()
     notes = ["from conflict markers: what was merged outside of them counts as the origin's"]
     if conflict.nested:
-        notes.append("the origin holds conflict markers of its own (several merge bases)")
+        notes.append("the origin contains conflict markers of its own (several merge bases)")
     versions = []
     sides = zip(_WORDS, (conflict.first, conflict.second), conflict.labels, strict=True)
     for word, text, label in sides:
         name, shown = f"conflict:{word}", f"{label} ({word})" if label else word
         names = (name, *([f"branch:{label}"] if label else []))
         candidate = Candidate(name, "", "", "", names, label=shown, notes=tuple(notes))
-        versions.append(Version(candidate, text, conflict.origin))
-    origin = OriginText(conflict.origin, "markers", "origin of the conflict markers")
-    return Found(origin, tuple(versions))
+        versions.append(finding.Version(candidate, text, conflict.origin))
+    origin = finding.OriginText(conflict.origin, "markers", "origin of the conflict markers")
+    return finding.Found(origin, tuple(versions))

@@ -4,36 +4,18 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING, Literal
 
 from excise.text import Revision
 from excise_server.foundation.inputs import Rejected
+from excise_server.wire.sources import CHOICES, SourceSettings
 
 if TYPE_CHECKING:  # a server loads it when a source finds something
     from excise_server.review.candidate import Candidate
 
-__all__ = [
-    "CHOICES",
-    "Change",
-    "Context",
-    "Found",
-    "OriginChoice",
-    "OriginKind",
-    "OriginText",
-    "Refused",
-    "SourceSettings",
-    "Version",
-    "Watch",
-    "watch_file",
-]
-
-OriginChoice = Literal["saved", "head", "index"]
-"""The setting: which text the revisions are compared with."""
 
 OriginKind = Literal["saved", "head", "index", "stage", "markers", "orig"]
 """Where an origin came from: a choice, or what a conflict or a ``.orig`` file says by itself."""
-
-CHOICES: tuple[OriginChoice, ...] = get_args(OriginChoice)
 
 Change = Literal["edited", "created", "deleted", "renamed"]
 """What a candidate does to the file."""
@@ -43,72 +25,18 @@ Refused = Rejected
 
 
 @dataclass(frozen=True, slots=True)
-class SourceSettings:
-    """The settings of the user.
-
-    Attributes
-    ----------
-    origin : OriginChoice
-        The text to compare revisions with, unless a better one is known.
-    worktrees : bool
-        Take the file from the other worktrees, uncommitted changes included.
-    branches : tuple of str
-        Patterns of local branches, as of ``git for-each-ref refs/heads/PATTERN``; none: off.
-    remotes : tuple of str
-        Patterns of remote branches, as of ``git for-each-ref refs/remotes/PATTERN``; none: off.
-    requests : tuple of str
-        Fetched pull and merge requests: ``pull/*``, ``merge-requests/*``, ``#12``, ``!12``.
-    conflicts : bool
-        Take the sides of a conflicted file.
-    files : tuple of str
-        Globs of files beside the document. ``${file}``, ``${stem}`` and ``${extension}`` are
-        replaced by its name and the two parts of its name.
-    patches : tuple of str
-        Folders of patches and mailboxes, relative to a workspace folder.
-    runs : tuple of str
-        Folders of agents' diffs or predictions, relative to a workspace folder.
-    """
-
-    origin: OriginChoice = "saved"
-    worktrees: bool = True
-    branches: tuple[str, ...] = ("**",)
-    remotes: tuple[str, ...] = (
-        "container-use/**",
-        "origin/claude/**",
-        "origin/codex/**",
-        "origin/copilot/**",
-    )
-    requests: tuple[str, ...] = ()
-    conflicts: bool = True
-    files: tuple[str, ...] = ("${file}.suggestion-*", "${file}.orig", "${file}.rej")
-    patches: tuple[str, ...] = ()
-    runs: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
 class Context:
     """One document, and the conditions under which its revisions are sought.
 
-    Attributes
-    ----------
-    document : str
-        Absolute path of the document.
-    folders : tuple of str
-        Absolute paths of the workspace folders. Nothing outside them is read, except the worktrees
-        of their repositories.
-    trusted : bool
-        False in a workspace that the user does not trust: git is never started there.
-    settings : SourceSettings
-        The settings of the user.
-    pinned : str or None
-        The origin of a review that has begun. It stays, whatever is saved or committed meanwhile.
-    saved : str or None
-        The text that an editor last opened or saved, if it may differ from the file.
-    bases : tuple of (id, commit)
-        The commits that some candidates started from, according to the user.
-    begun : tuple of Candidate
-        The candidates at this review's last question. One that has not moved since keeps its base,
-        even if the target has merged it.
+    - ``folders``: absolute paths of the workspace folders. Nothing outside them is read, except the
+      worktrees of their repositories.
+    - ``trusted``: False in a workspace that the user does not trust: git is never started there.
+    - ``pinned``: the origin of a review that has begun. It stays, whatever is saved or committed
+      meanwhile.
+    - ``saved``: the text that an editor last opened or saved, if it may differ from the file.
+    - ``bases``: the commits that some candidates started from, according to the user.
+    - ``begun``: the candidates at this review's last question. One that has not moved since keeps
+      its base, even if the target has merged it.
     """
 
     document: str
@@ -152,23 +80,15 @@ class Watch:
 class Version:
     """What one candidate makes of the document.
 
-    Attributes
-    ----------
-    candidate : Candidate
-        The candidate, whose notes are those about this file.
-    text : str
-        Its text on the origin of the review, not normalised; empty for a deletion.
-    base : str or None
-        The text that it was made from; None if it creates the file, or if that is not known.
-    change : Change
-        What it does to the file.
-    path : str
-        Its path of the file, relative to the top folder of the repository, if that is not the path
-        of the document. If the document is the new place of a renamed file, its old path.
-    file : str
-        The absolute path of the file that contains it, or empty.
-    own_text : str or None
-        The text of that file, if that is another one, because the version was replayed.
+    - ``candidate``: the candidate, whose notes are those about this file.
+    - ``text``: its text on the origin of the review, not normalised; empty for a deletion.
+    - ``base``: the text that it was made from; None if it creates the file, or if that is not
+      known.
+    - ``change``: what it does to the file.
+    - ``path``: its path of the file, relative to the top folder of the repository, if that is not
+      the path of the document. If the document is the new place of a renamed file, its old path.
+    - ``file``: the absolute path of the file that contains it, or empty.
+    - ``own_text``: the text of that file, if that is another one, because the version was replayed.
     """
 
     candidate: Candidate
@@ -194,20 +114,12 @@ class Version:
 class Found:
     """The answer of a source, or of all.
 
-    Attributes
-    ----------
-    origin : OriginText or None
-        The origin, if the source has one.
-    versions : tuple of Version
-        In a stable order, with unique ids.
-    refused : tuple of Refused
-        Whatever was found but refused, with the reasons.
-    watch : tuple of Watch
-        Files and folders to watch: a change there may change the answer.
-    target : str or None
-        The text that versions were replayed on: the origin to compare them with.
-    unchanged : tuple of str
-        Ids of candidates that do not change the document: nothing to score.
+    - ``origin``: the origin, if the source has one.
+    - ``versions``: in a stable order, with unique ids.
+    - ``refused``: whatever was found but refused, with the reasons.
+    - ``watch``: files and folders to watch: a change there may change the answer.
+    - ``target``: the text that versions were replayed on: the origin to compare them with.
+    - ``unchanged``: ids of candidates that do not change the document: nothing to score.
     """
 
     origin: OriginText | None = None

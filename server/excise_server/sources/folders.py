@@ -16,6 +16,7 @@ from fnmatch import fnmatchcase
 
 from excise_server.foundation.changes import LINK, Side
 from excise_server.foundation.escape import visible
+from excise_server.foundation.files import read_bytes
 from excise_server.foundation.inputs import (
     MAX_BYTES,
     Rejected,
@@ -24,15 +25,12 @@ from excise_server.foundation.inputs import (
     too_large,
     unique_ids,
 )
-from excise_server.foundation.paths import read_bytes
 from excise_server.git.conversions import without_conversions
 from excise_server.git.trees import MAX_FILES, Sides, check_edited
 from excise_server.review.candidate import Candidate, digest_of, marked_identical
 from excise_server.review.names import Traces, labels
 from excise_server.sources.candidates import Candidates
 from excise_server.sources.reading import WRITTEN_SECONDS
-
-__all__ = ["MAX_ENTRIES", "find_folders"]
 
 MAX_ENTRIES = 100_000
 """Most files of one folder."""
@@ -64,10 +62,7 @@ class _Folder:
     def side(self, path: str) -> Side:
         """Read a file.
 
-        Raises
-        ------
-        SourceError
-            If it cannot be read.
+        Raises SourceError if it cannot be read.
         """
         file = self.files[path]
         if file.refused:
@@ -110,13 +105,15 @@ def find_folders(
     Folders inside others do not count as part of them, and neither does git's own ``.git``, nor
     what a take has set aside.
 
-    Raises
-    ------
-    SourceError
-        If the origin cannot be read.
+    Raises SourceError if the origin cannot be read.
     """
     tops = [os.path.realpath(folder) for folder in folders]
-    chosen = [top for top in dict.fromkeys(tops) if _is_chosen(only, os.path.basename(top))]
+    names = {top: os.path.basename(top) for top in tops}
+    chosen = [
+        top
+        for top, name in names.items()
+        if not only or any(fnmatchcase(name, glob) for glob in only)
+    ]
     apart = {os.path.realpath(origin), *tops}
     origin_folder = _Folder(os.path.realpath(origin), _files(os.path.realpath(origin), apart))
     ids = unique_ids([f"folder:{visible(os.path.basename(top))}" for top in chosen])
@@ -142,17 +139,10 @@ def find_folders(
     )  # fmt: skip
 
 
-def _is_chosen(only: Sequence[str], name: str) -> bool:
-    return not only or any(fnmatchcase(name, glob) for glob in only)
-
-
 def _files(top: str, apart: Collection[str]) -> dict[str, _File]:
     """Return the files of a folder, without those of other candidates inside it.
 
-    Raises
-    ------
-    SourceError
-        If it is not a folder, cannot be listed, or holds too many files.
+    Raises SourceError if it is not a folder, cannot be listed, or holds too many files.
     """
     if not os.path.isdir(top):
         raise SourceError("not a folder" if os.path.exists(top) else "no such folder", name=top)

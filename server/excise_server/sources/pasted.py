@@ -18,8 +18,6 @@ from excise_server.foundation.changes import LINK, SUBMODULE
 from excise_server.foundation.escape import printable
 from excise_server.foundation.inputs import SourceError, check_text
 
-__all__ = ["Pasted", "pasted", "patched"]
-
 Kind = Literal["file", "fence", "patch"]
 
 _FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})[ \t]*([^`\n]*)$", re.MULTILINE)
@@ -52,17 +50,9 @@ class Pasted:
 def pasted(origin: str, text: str, path: str) -> Pasted:
     """Return the version of a document that a pasted text is, or results in as a diff.
 
-    Parameters
-    ----------
-    origin
-        The text of the document.
-    path
-        Its path, by which a diff of several files is read.
+    Raises SourceError if it is not a version of the document, or does not apply to it.
 
-    Raises
-    ------
-    SourceError
-        If it is not a version of the document, or does not apply to it.
+    - ``path``: its path, by which a diff of several files is read.
     """
     text = normalise(check_text(text))
     if not text.strip():
@@ -94,10 +84,7 @@ def _has_own_fences(origin: str, text: str) -> bool:
 def _fenced(text: str) -> str | None:
     """Return the content of the only fenced block of a text, or None without any.
 
-    Raises
-    ------
-    SourceError
-        If there are several, because it is unclear which one is meant.
+    Raises SourceError if there are several, because it is unclear which one is meant.
     """
     blocks: list[str] = []
     end = 0
@@ -141,19 +128,11 @@ def _check_whole(origin: str, text: str) -> None:
 def patched(origin: str, patch: str, path: str) -> Pasted:
     """Apply the part of a patch that is about a document: a diff, a mail, a series of mails.
 
-    Parameters
-    ----------
-    origin
-        The text of the document.
-    path
-        Its path. The file of the patch with the longest common end is used, or the only one.
+    Raises SourceError if the patch cannot be read, or is not about the document. Raises
+    excise.patches.PatchError if it does not apply.
 
-    Raises
-    ------
-    SourceError
-        If the patch cannot be read, or is not about the document.
-    excise.patches.PatchError
-        If it does not apply.
+    - ``path``: its path. The file of the patch with the longest common end is used, or the only
+      one.
     """
     messages = read(normalise(check_text(patch)).encode(), as_utf8=True)
     for message in messages:
@@ -176,7 +155,7 @@ def patched(origin: str, patch: str, path: str) -> Pasted:
 def _about(path: str, pairs: Sequence[FilePair]) -> list[FilePair]:
     """Return what a patch does to a document, in its order."""
     if not pairs:
-        raise SourceError("it holds no unified diff")
+        raise SourceError("it contains no unified diff")
     names = {pair.path for pair in pairs}
     if len(names) == 1:
         return list(pairs)

@@ -14,16 +14,15 @@ from dataclasses import dataclass, replace
 
 from excise.patches import Message, Patch, PatchError, parse, postings, read
 from excise_server.foundation.escape import visible
+from excise_server.foundation.files import inside, read_bytes
 from excise_server.foundation.inputs import Rejected, SourceError, unique_ids
-from excise_server.foundation.paths import inside, read_bytes
 from excise_server.git.checkouts import Selection, is_chosen
 from excise_server.git.repository import Repository
 from excise_server.records.lines import json_object
 from excise_server.review.candidate import Candidate
 from excise_server.sources.finding import Refused
 from excise_server.sources.reading import ListedCandidate
-
-__all__ = ["ENDINGS", "MAX_ENTRIES", "MAX_PATCHES", "folders_named", "list_patches"]
+from excise_server.wire.sources import ENDINGS
 
 MAX_PATCHES = 300
 """Most patches that are compared."""
@@ -32,10 +31,7 @@ MAX_ENTRIES = 10_000
 """Most files of one folder that are read."""
 
 _MAX_LINES = 200_000_000
-_MAILS = (".patch", ".diff", ".mbox", ".eml")
 _LINES = ".jsonl"
-ENDINGS = (*_MAILS, _LINES)
-"""The names of files with patches end so."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,22 +49,16 @@ def list_patches(
 ) -> list[ListedCandidate]:
     """Return the chosen patches as made on a commit. One that cannot be read never stops others.
 
-    Raises
-    ------
-    SourceError
-        If a path that somebody typed cannot be read, or holds no patch.
+    Raises SourceError if a path that was typed cannot be read, or contains no patch.
     """
-    found = [
+    named = [
         (f"{kind}:{series.name}", series)
-        for kind, setting, paths in (
-            ("patch", "patches", selection.patches),
-            ("run", "runs", selection.runs),
-        )
-        for path in paths
-        for series in _read(path, kind, setting, setting in selection.typed, rejected)
+        for kind, setting in (("patch", "patches"), ("run", "runs"))
+        for path in selection.chosen.get(setting, ())
+        for series in _read(path, kind, setting, setting not in selection.optional, rejected)
     ]
     selected = []
-    for name, (_, series) in zip(unique_ids([name for name, _ in found]), found, strict=True):
+    for name, (_, series) in zip(unique_ids([name for name, _ in named]), named, strict=True):
         title = series.title or series.name
         candidate = Candidate(name, "", "", origin, (name,), title, task=series.task)
         spelled = [series.name, series.task]
@@ -88,12 +78,12 @@ def folders_named(
     existing: dict[str, None] = {}
     for name in dict.fromkeys(names):
         paths = [os.path.join(folder, name) for folder in folders]
-        found = [path for path in paths if os.path.isdir(path) and inside(path, folders)]
+        inner = [path for path in paths if os.path.isdir(path) and inside(path, folders)]
         if os.path.isabs(name) or ".." in name.replace("\\", "/").split("/"):
             reason = "it leads out of the workspace: name a folder inside"
             wrong.append(Refused(f"{setting}:{visible(name)}", reason))
-        elif found:
-            existing |= dict.fromkeys(found)
+        elif inner:
+            existing |= dict.fromkeys(inner)
         else:
             wrong.append(Refused(f"{setting}:{visible(name)}", "no such folder in the workspace"))
     return tuple(existing)
@@ -152,10 +142,10 @@ def _mails(
     series: dict[int, _Series] = {}
     for posting in postings(good):
         patch, number = posting.patch, good[posting.messages[0]].number
-        earlier = next((n for n, one in series.items() if _continues(one.patch, patch)), None)
+        earlier = next((n for n, own in series.items() if _continues(own.patch, patch)), None)
         if earlier is not None:
-            one = series[earlier]
-            series[earlier] = replace(one, patch=Patch((*one.patch.files, *patch.files)))
+            own = series[earlier]
+            series[earlier] = replace(own, patch=Patch((*own.patch.files, *patch.files)))
         elif patch.files:
             series[number] = _Series(name, patch, visible(posting.title))
     bad = [message for message in messages if message.error]
@@ -165,8 +155,8 @@ def _mails(
     for message in bad:
         shown = name if is_one else f"{name}#{message.number}"
         rejected.append(Rejected(f"{kind}:{shown}", visible(message.error)))
-    for number, one in series.items():
-        yield one if is_one else replace(one, name=f"{name}#{number}")
+    for number, own in series.items():
+        yield own if is_one else replace(own, name=f"{name}#{number}")
 
 
 def _continues(earlier: Patch, later: Patch) -> bool:

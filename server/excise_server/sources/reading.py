@@ -16,50 +16,38 @@ from typing import Literal
 from excise.patches import Patch
 from excise_server.foundation.changes import Side, renamed_files
 from excise_server.foundation.escape import visible
+from excise_server.foundation.files import is_refused_by_git
 from excise_server.foundation.inputs import Rejected, SourceError
-from excise_server.foundation.paths import is_refused_by_git
 from excise_server.git.conversions import without_conversions
-from excise_server.git.drift import Drift, drifts_of, moves_of, renames_between
 from excise_server.git.repository import Repository
 from excise_server.git.trees import (
-    Entry,
+    Drift,
     Listing,
     Sides,
     Tree,
+    TreeEntry,
     changed_listing,
     check_edited,
     check_size,
+    drifts_of,
     listing_of,
+    moves_of,
     read_listed,
     read_sides,
+    renames_between,
     trees_between,
 )
 from excise_server.git.worktree import (
+    Folder,
     Working,
     changed_last,
     is_under_way,
     read_working,
     worktree_tree,
 )
-from excise_server.git.worktree_files import Folder
 from excise_server.review.candidate import Candidate, digest_of
 from excise_server.review.replayed import ReplayedFiles, replay_files
 from excise_server.sources.composed import apply_patch
-
-__all__ = [
-    "WRITTEN_SECONDS",
-    "ListedCandidate",
-    "Read",
-    "Replayed",
-    "Target",
-    "files_of",
-    "is_edited",
-    "read_changes",
-    "read_file",
-    "read_worktrees",
-    "replayed",
-    "saved_target",
-]
 
 WRITTEN_SECONDS = 5.0
 """A worktree whose files changed within so many seconds may not be finished."""
@@ -73,19 +61,12 @@ _PIECE = re.compile(rb"[^\n]{0,63}\n|[^\n]{1,64}")
 class Target:
     """What candidates are replayed on: a commit, and files that are to have another content.
 
-    Attributes
-    ----------
-    commit
-        The commit.
-    saved
-        By path, the files that a working tree or an editor has in place of those of the commit;
-        None if there is none.
-    unread
-        Such files that cannot be read, and why.
-    is_text
-        Whether the bytes of these files are made from texts, so that only their texts count.
-    folder
-        The working tree whose other files count as well, in place of those of the commit.
+    - ``saved``: by path, the files that a working tree or an editor has in place of those of the
+      commit; None if there is none.
+    - ``unread``: such files that cannot be read, and why.
+    - ``is_text``: whether the bytes of these files are made from texts, so that only their texts
+      count.
+    - ``folder``: the working tree whose other files count as well, in place of those of the commit.
     """
 
     commit: str
@@ -109,14 +90,9 @@ class ListedCandidate:
 class Read:
     """A candidate with its own changes.
 
-    Attributes
-    ----------
-    sides
-        The files before and after.
-    is_untouched
-        Whether there are no changes.
-    older
-        Paths whose old text is not that of the base, but the one that a patch was made from.
+    - ``sides``: the files before and after.
+    - ``older``: paths whose old text is not that of the base, but the one that a patch was made
+      from.
     """
 
     candidate: Candidate
@@ -126,19 +102,12 @@ class Read:
 
 
 @dataclass(frozen=True, slots=True)
-class Replayed:
+class ReplayedCandidate:
     """What a candidate changed, as a change of the target.
 
-    Attributes
-    ----------
-    read
-        The candidate with its own changes.
-    files
-        The target's files that these change.
-    moves
-        The new paths of those of its files that the target renamed.
-    unread
-        Those of its files that cannot be read in the target, and why.
+    - ``files``: the target's files that these change.
+    - ``moves``: the new paths of those of its files that the target renamed.
+    - ``unread``: those of its files that cannot be read in the target, and why.
     """
 
     read: Read
@@ -174,10 +143,7 @@ class Replayed:
 def saved_target(repository: Repository, commit: str, *, untracked: bool = True) -> Target:
     """Return the saved files of the checkout, of which those count that differ from a commit.
 
-    Raises
-    ------
-    SourceError
-        If git fails, or files of the checkout are in conflict.
+    Raises SourceError if git fails, or files of the checkout are in conflict.
     """
     listing = listing_of(repository, commit)
     worktrees = {os.path.realpath(tree.path) for tree in repository.worktrees()}
@@ -199,10 +165,7 @@ def read_worktrees(
 ) -> list[ListedCandidate]:
     """Read the uncommitted files of the worktrees. Refs and patches pass through.
 
-    Raises
-    ------
-    SourceError
-        If git cannot list the files of the origin.
+    Raises SourceError if git cannot list the files of the origin.
     """
     folders = [entry.candidate for entry in listed if entry.candidate.folder]
     if not folders:
@@ -324,17 +287,11 @@ def read_file(
     A file that a candidate moves from there or to there counts as well. Without changes of it,
     their sides are empty.
 
-    Raises
-    ------
-    SourceError
-        If git fails.
+    Raises SourceError if git fails.
     """
-    bases = list(dict.fromkeys(entry.candidate.base for entry in started))
-    homes = _homes(repository, target.commit, path, bases)
+    homes, trees = _file_trees(repository, target.commit, path, started)
     about = _patches_about(repository, target.commit, path, started, homes)
     patches = [entry for entry in started if entry.candidate.id in about]
-    plain = [entry for entry in started if entry.patch is None]
-    trees = _file_trees(repository, target.commit, plain, homes)
     unclear = [entry for entry, tree in trees if tree is None]
     listed = read_worktrees(repository, target.commit, unclear, True, rejected)
     asides = {e.candidate.id: tuple(e.working.asides) if e.working else () for e in listed}
@@ -377,51 +334,45 @@ def _patches_about(
     return about
 
 
-def _homes(repository: Repository, origin: str, path: str, bases: Sequence[str]) -> dict[str, str]:
-    """Return by base where a file of the target was, which may have been renamed since."""
-    homes = dict.fromkeys(bases, path)
-    since = trees_between(repository, [(base, origin) for base in bases], [path])
-    for (base, _), tree in since.items():
+def _file_trees(
+    repository: Repository, origin: str, path: str, started: Sequence[ListedCandidate]
+) -> tuple[dict[str, str], list[tuple[ListedCandidate, Tree | None]]]:
+    """Return where the file was in each base, and its change by each candidate that is no patch.
+
+    The change is None if one file does not tell it.
+    """
+    plain = [entry for entry in started if entry.patch is None]
+    pairs = [(entry.candidate.base, entry.candidate.commit) for entry in plain]
+    homes = dict.fromkeys((entry.candidate.base for entry in started), path)
+    between = trees_between(repository, [*((base, origin) for base in homes), *pairs], [path])
+    for base in homes:
+        tree = between[base, origin]
         if isinstance(tree, Tree) and path in tree.new and path not in tree.old:
+            # The target may have renamed it since.
             renames = renames_between(repository, base, origin)
             homes[base] = next((old for old, new, _, _ in renames if new == path), path)
-    return homes
-
-
-def _file_trees(
-    repository: Repository,
-    origin: str,
-    started: Sequence[ListedCandidate],
-    homes: Mapping[str, str],
-) -> list[tuple[ListedCandidate, Tree | None]]:
-    """Return the change of one file by each candidate, or None if one file does not tell it."""
-    paths = sorted(set(homes.values()))
-    listing = listing_of(repository, origin, paths)
-    since = trees_between(repository, [(origin, base) for base in homes], paths)
-    pairs = [(entry.candidate.base, entry.candidate.commit) for entry in started]
-    committed = trees_between(repository, pairs, paths)
+    if moved := sorted({home for home in homes.values() if home != path}):
+        elsewhere = [pair for pair in between if homes[pair[0]] != path]
+        between |= trees_between(repository, elsewhere, moved)
+    listing = listing_of(repository, origin, sorted({*homes.values()}))
     trees: list[tuple[ListedCandidate, Tree | None]] = []
-    for entry, pair in zip(started, pairs, strict=True):
-        base_tree, own = since[origin, entry.candidate.base], committed[pair]
-        if isinstance(base_tree, SourceError) or isinstance(own, SourceError):
+    for entry, pair in zip(plain, pairs, strict=True):
+        home = homes[entry.candidate.base]
+        since, own = between[entry.candidate.base, origin], between[pair]
+        if isinstance(since, SourceError) or isinstance(own, SourceError):
             trees.append((entry, None))  # reading it will report the error
             continue
-        home = homes[entry.candidate.base]
-        before = _entry(changed_listing(listing, base_tree), home)
+        before = since.old.get(home) if home in since.old or home in since.new else None
+        if before is None and home not in since.new and home in listing:
+            mode, blob = listing[home]
+            before = TreeEntry(mode.decode(), blob.decode())
         after = own.new.get(home) if home in own.old or home in own.new else before
         trees.append((entry, _file_tree(entry.candidate, home, before, after)))
-    return trees
-
-
-def _entry(listing: Listing, path: str) -> Entry | None:
-    if path not in listing:
-        return None
-    mode, blob = listing[path]
-    return Entry(mode.decode(), blob.decode())
+    return homes, trees
 
 
 def _file_tree(
-    candidate: Candidate, path: str, before: Entry | None, after: Entry | None
+    candidate: Candidate, path: str, before: TreeEntry | None, after: TreeEntry | None
 ) -> Tree | None:
     if candidate.folder:
         if is_under_way(candidate.folder):
@@ -456,11 +407,17 @@ def _of_file(read: Read, path: str, notes: tuple[str, ...]) -> Read:
 
 def replayed(
     repository: Repository, target: Target, read: Iterable[Read], rejected: list[Rejected]
-) -> Iterator[Replayed]:
+) -> Iterator[ReplayedCandidate]:
     """Yield the candidates as changes of the target."""
-    changed = list(_within_limits(read, rejected))
+    changed = []
     paths_by_base: dict[str, set[str]] = {}
-    for entry in changed:
+    for entry in read:
+        try:
+            check_edited(entry.sides)
+        except SourceError as error:
+            rejected.append(Rejected(entry.candidate.id, error.reason, error.hint))
+            continue
+        changed.append(entry)
         if not entry.is_untouched:
             paths = entry.sides.old.keys() | entry.sides.new.keys()
             paths_by_base.setdefault(entry.candidate.base, set()).update(paths)
@@ -470,23 +427,13 @@ def replayed(
     older = _Older.of(repository, target.commit, changed)
     for entry in changed:
         if entry.is_untouched:
-            yield Replayed(entry)
+            yield ReplayedCandidate(entry)
             continue
         drift = drifts[entry.candidate.base]
         if isinstance(drift, SourceError):
             rejected.append(Rejected(entry.candidate.id, drift.reason, drift.hint))
         else:
             yield _replayed_on(entry, _saved(entry, older.drift(entry, drift), target))
-
-
-def _within_limits(read: Iterable[Read], rejected: list[Rejected]) -> Iterator[Read]:
-    for entry in read:
-        try:
-            check_edited(entry.sides)
-        except SourceError as error:
-            rejected.append(Rejected(entry.candidate.id, error.reason, error.hint))
-        else:
-            yield entry
 
 
 @dataclass(frozen=True, slots=True)
@@ -562,7 +509,7 @@ def _saved(entry: Read, drift: Drift, target: Target) -> Drift:
     return Drift(now, drift.moved, unread)
 
 
-def _replayed_on(entry: Read, drift: Drift) -> Replayed:
+def _replayed_on(entry: Read, drift: Drift) -> ReplayedCandidate:
     """Return a candidate as a change of the target."""
     sides = entry.sides
     own_paths = sides.old.keys() | sides.new.keys()
@@ -570,4 +517,4 @@ def _replayed_on(entry: Read, drift: Drift) -> Replayed:
     target_sides = {path: side for path, side in drift.now.items() if path in own_paths}
     files = replay_files(sides.old, sides.new, target_sides, moves)
     unread = {path: why for path, why in drift.unread.items() if path in own_paths}
-    return Replayed(entry, files, moves, unread)
+    return ReplayedCandidate(entry, files, moves, unread)

@@ -1,74 +1,60 @@
 """Every source of candidates, in the order in which they are asked: one table for all doors.
 
-A new source is one file and one line here. A source of a repository (``listed``) serves commands,
-servers and open documents alike: it lists candidates, which `reading` then reads, all files of
-each, or one file of all. A source of a document (``find``) knows what only an editor has: the files
-beside it, its conflict, its origin. Sources only read and never run anything.
+`SourceSettings` is the table. A source of a repository (``list_..``) serves commands, servers and
+open documents alike: it lists candidates, which `reading` then reads, all files of each, or one
+file of all. A source of a document (``find..``) knows what only an editor has: the files beside it,
+or its conflict. Sources only read and never run anything, and each answer names what it depends on.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict
+from importlib import import_module
+from typing import Any
 
 from excise_server.foundation.escape import visible
 from excise_server.foundation.inputs import Rejected, SourceError
 from excise_server.git.checkouts import Selection, find_checkouts
 from excise_server.git.repository import Repository
-from excise_server.sources import conflicts, origin, siblings
-from excise_server.sources.finding import Context, Found, Refused, SourceSettings
-from excise_server.sources.patches import folders_named, list_patches
+from excise_server.sources.finding import Context, Found, Refused
+from excise_server.sources.patches import folders_named
 from excise_server.sources.reading import ListedCandidate
-
-__all__ = ["SOURCES", "Source", "selection_of", "setting_of"]
+from excise_server.wire.sources import CHOSEN, SOURCES, SourceSettings
 
 Find = Callable[[Context, Repository | SourceError | None], Found]
 Listed = Callable[[Repository, Selection, str, list[Rejected]], list[ListedCandidate]]
 
 
-@dataclass(frozen=True, slots=True)
-class Source:
-    """One source.
-
-    Attributes
-    ----------
-    settings
-        By the word before the colon of its ids, the setting that switches them on. Options of
-        commands have the same words.
-    watches
-        What its answer depends on, besides the settings. Each answer names the actual files.
-    find
-        The function that finds versions of one document, if only a document has such.
-    listed
-        The function that lists candidates of a repository, made on a commit.
-    """
-
-    settings: Mapping[str, str]
-    watches: str
-    find: Find | None = None
-    listed: Listed | None = None
-
-
-def _checkouts(
+def list_checkouts(
     repository: Repository, selection: Selection, _origin: str, rejected: list[Rejected]
 ) -> list[ListedCandidate]:
+    """Return the chosen worktrees and refs."""
     listed, unusable = find_checkouts(repository, selection)
     rejected += unusable
     return [ListedCandidate(candidate) for candidate in listed]
 
 
-SOURCES = (
-    Source({"conflict": "conflicts"}, "the document, the index", find=conflicts.find),
-    Source({"file": "files"}, "the globs", find=siblings.find),
-    Source({"origin": "origin"}, "the document, or HEAD and the index", find=origin.find),
-    Source(
-        {"worktree": "worktrees", "branch": "branches", "remote": "remotes", "ref": "requests"},
-        "HEAD, refs, the list of worktrees, the file in each of them",
-        listed=_checkouts,
-    ),
-    Source({"patch": "patches", "run": "runs"}, "the folders, HEAD", listed=list_patches),
-)
-"""The sources. The first one that provides an origin determines it."""
+def _functions(start: str) -> list[Any]:
+    """Return the functions of sources whose names begin so, each once."""
+    names = dict.fromkeys(source.function for source in SOURCES.values())
+    parts = [name.split(".") for name in names]
+    return [
+        getattr(import_module(f"excise_server.sources.{module}"), name)
+        for module, name in parts
+        if name.startswith(start)
+    ]
+
+
+def finders() -> list[Find]:
+    """Return the functions that find versions of one document."""
+    return _functions("find")
+
+
+def listers() -> list[Listed]:
+    """Return the functions that list candidates of a repository, made on a commit."""
+    return _functions("list_")
+
 
 _KINDS_OF_REQUESTS = {"#": "pull", "!": "merge-requests"}
 
@@ -80,7 +66,7 @@ def setting_of(name: str) -> str:
     ('remotes', '')
     """
     kind = name.partition(":")[0]
-    return next((source.settings[kind] for source in SOURCES if kind in source.settings), "")
+    return next((setting for setting, source in SOURCES.items() if source.kind == kind), "")
 
 
 def selection_of(
@@ -91,14 +77,9 @@ def selection_of(
 ) -> Selection:
     """Return which candidates the settings choose.
 
-    Parameters
-    ----------
-    bases
-        The commits that candidates started from, as the user set them.
-    wrong
-        A list that receives invalid patterns and folders, with the reason.
-    folders
-        The workspace folders, which contain the folders of patches and runs.
+    - ``bases``: the commits that candidates started from, as the user set them.
+    - ``wrong``: a list that receives invalid patterns and folders, with the reason.
+    - ``folders``: the workspace folders, which contain the folders of patches and runs.
     """
     wrong = [] if wrong is None else wrong
     kinds = {
@@ -110,7 +91,7 @@ def selection_of(
     for setting, (patterns, full) in kinds.items():
         for pattern in patterns:
             if not pattern or "\0" in pattern:
-                wrong.append(Refused(setting, "a pattern is empty or holds a NUL character"))
+                wrong.append(Refused(setting, "a pattern is empty or contains a NUL character"))
             elif name := full(pattern):
                 names.append(name)
             else:
@@ -118,12 +99,47 @@ def selection_of(
                 wrong.append(Refused(setting, f"{visible(pattern)}: not a request", hint))
     return Selection(
         worktrees=settings.worktrees,
-        branches=tuple(names),
-        typed=(),
+        chosen=_chosen(asdict(settings), folders, wrong) | {"branches": tuple(names)},
+        optional=CHOSEN,
         remembered=tuple(bases),
-        patches=folders_named(settings.patches, "patches", folders, wrong),
-        runs=folders_named(settings.runs, "runs", folders, wrong),
     )
+
+
+def selection_asked(asked: Mapping[str, Any], folders: Sequence[str]) -> Selection:
+    """Return which candidates a request chooses, by the words of the commands' options.
+
+    Raises SourceError if a folder is not there or outside, or a base names no candidate.
+
+    - ``asked``: sources (`CHOSEN`), ``only``, ``onto`` and ``base`` (``NAME=REV``); each may be
+      absent.
+    - ``folders``: the folders that may be read: patches and runs are in folders inside them.
+    """
+    wrong: list[Refused] = []
+    chosen = _chosen(asked, folders, wrong)
+    bases = [base.partition("=") for base in asked.get("base") or ()]
+    wrong += [
+        Refused("base", f"{visible(name)!r} names no candidate and revision: write NAME=REV")
+        for name, _, revision in bases
+        if not (name and revision)
+    ]
+    if wrong:
+        raise SourceError(f"{wrong[0].id}: {wrong[0].reason}")
+    return Selection(
+        chosen=chosen,
+        only=tuple(asked.get("only") or ()),
+        onto=asked.get("onto") or "",
+        bases=tuple((name, revision) for name, _, revision in bases),
+    )
+
+
+def _chosen(
+    asked: Mapping[str, Any], folders: Sequence[str], wrong: list[Refused]
+) -> dict[str, tuple[str, ...]]:
+    """Return what is chosen of each source: patterns, or folders inside the workspace."""
+    chosen = {name: tuple(asked.get(name) or ()) for name in CHOSEN}
+    for name in (name for name in CHOSEN if SOURCES[name].has_folders):
+        chosen[name] = folders_named(chosen[name], name, folders, wrong)
+    return chosen
 
 
 def _request_pattern(pattern: str) -> str:

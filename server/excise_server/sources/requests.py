@@ -1,22 +1,104 @@
-"""Heads of branches and pull requests as proposals: each against its own merge base.
+"""Branches and pull requests as proposals: heads of a repository, and what the host says of them.
 
-Git's output for a head equals the patch that a host offers for it, so that a pair has the same
-score from files and from a repository. Text conversions, drivers and submodules are ignored.
+Each head is compared with its own merge base. Git's output for a head equals the patch that a host
+offers for it, so that a pair has the same score from files and from a repository. Text conversions,
+drivers and submodules are ignored.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import msgspec
 
 from excise.patches import PatchError, parse, patch_id
-from excise_server.duplicates.proposals import Proposal
+from excise_server.duplicates.find import Proposal
+from excise_server.foundation.files import file_error
 from excise_server.foundation.inputs import Rejected, SourceError
+from excise_server.git.checkouts import Ref, find_refs
 from excise_server.git.history import commit_named, merge_bases
-from excise_server.git.refs import Ref, find_refs
 from excise_server.git.repository import Repository
 
-__all__ = ["MAX_HEADS", "Requests", "read_requests"]
+_MAX_LIST = 100_000_000
+_HINT = "give what gh pr list --json number,title,body,author,state prints"
+
+
+class _Account(msgspec.Struct):
+    login: str = ""
+
+
+class PullFacts(msgspec.Struct):
+    """The facts of the host about a pull request that are read."""
+
+    number: int
+    title: str = ""
+    body: str | None = ""
+    author: _Account | None = None
+    user: _Account | None = None
+    state: str = ""
+    merged_at: str | None = None
+
+    @property
+    def heading(self) -> str:
+        """The title, in one line."""
+        return " ".join(self.title.split())
+
+    @property
+    def who(self) -> str:
+        """The account, which ``gh`` and the API name differently."""
+        account = self.author or self.user
+        return account.login if account is not None else ""
+
+    @property
+    def outcome(self) -> str:
+        """``merged`` or ``closed``, or empty while it is open or unknown."""
+        state = "merged" if self.merged_at else self.state.lower()
+        return state if state in ("merged", "closed") else ""
+
+
+def read_pull_list(path: str) -> dict[str, PullFacts]:
+    """Read the facts about pull requests from a file, by ids such as ``#12``.
+
+    Raises SourceError if it cannot be read, is too large, or is not such a list.
+    """
+    try:
+        with open(path, "rb") as file:
+            data = file.read(_MAX_LIST + 1)
+    except (OSError, ValueError) as error:
+        raise file_error(path, error).named(path) from error
+    if len(data) > _MAX_LIST:
+        raise SourceError(f"over {_MAX_LIST // 1_000_000} MB", name=path, hint=_HINT)
+    try:
+        pulls = msgspec.json.decode(data, type=list[PullFacts])
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise SourceError(f"not a list of pull requests: {error}", name=path, hint=_HINT) from error
+    return {f"#{pull.number}": pull for pull in pulls}
+
+
+def with_pull_facts(
+    proposals: Iterable[Proposal], pulls: Mapping[str, PullFacts]
+) -> list[Proposal]:
+    """Return the proposals with the host's facts about them.
+
+    The host's title and author are used. Its body is added to the messages of the commits.
+    """
+    return [
+        proposal if (pull := pulls.get(proposal.id)) is None else _told(proposal, pull)
+        for proposal in proposals
+    ]
+
+
+def _told(proposal: Proposal, pull: PullFacts) -> Proposal:
+    text = "\n\n".join(part for part in (pull.body or "", proposal.text) if part)
+    return replace(
+        proposal,
+        title=pull.heading or proposal.title,
+        text=text,
+        author=pull.who or proposal.author,
+        state=proposal.state or pull.outcome,
+    )
+
 
 MAX_HEADS = 20_000
 """Most heads that are read: the newest."""
@@ -25,20 +107,9 @@ MAX_COMMITS = 100
 """Most commits of a head whose messages are read: the newest."""
 
 _DIFF = (
-    "diff-tree",
-    "-r",
-    "-p",
-    "--unified=3",
-    "--full-index",
-    "--no-color",
-    "--no-ext-diff",
-    "--no-textconv",
-    "--find-renames=50%",
-    "--submodule=short",
-    "--diff-algorithm=myers",
-    "--src-prefix=a/",
-    "--dst-prefix=b/",
-    "--end-of-options",
+    *("diff-tree", "-r", "-p", "--unified=3", "--full-index", "--no-color", "--no-ext-diff"),
+    *("--no-textconv", "--find-renames=50%", "--submodule=short", "--diff-algorithm=myers"),
+    *("--src-prefix=a/", "--dst-prefix=b/", "--end-of-options"),
 )
 
 
@@ -51,13 +122,6 @@ class Requests:
     notes: list[str] = field(default_factory=list)
 
 
-@dataclass(frozen=True, slots=True)
-class _Commit:
-    id: str
-    author: str
-    message: str
-
-
 def read_requests(
     repository: Repository,
     patterns: Sequence[str],
@@ -68,23 +132,14 @@ def read_requests(
 
     A head that the main line has merged is compared with that line as it was before the merge.
 
-    Parameters
-    ----------
-    patterns
-        Patterns as for `excise_server.git.refs.find_refs`.
-    onto
-        The main line, or empty for HEAD.
-    advance
-        Called with the share that is done.
+    Raises SourceError if git fails, or the commit does not exist.
 
-    Raises
-    ------
-    SourceError
-        If git fails, or there is no such commit.
+    - ``onto``: the main line, or empty for HEAD.
+    - ``advance``: called with the share that is done.
     """
     main = commit_named(repository, onto, "--onto") if onto else repository.head()
     if main is None:
-        raise SourceError("no commit yet: there is nothing to compare with")
+        raise SourceError("no commits yet: nothing to compare with")
     refs, rejected = find_refs(repository, patterns)
     requests = Requests(rejected=list(rejected))
     if len(refs) > MAX_HEADS:
@@ -136,12 +191,8 @@ def _proposal(
 ) -> Proposal | str:
     """Return the proposal of a head, or why it has none.
 
-    Raises
-    ------
-    SourceError
-        If git cannot determine the head's own changes.
-    PatchError
-        If its patch cannot be read.
+    Raises SourceError if git cannot determine the head's own changes. Raises PatchError if its
+    patch cannot be read.
     """
     state = "merged" if ref.commit in merged else ""
     bases = merge_bases(repository, merged.get(ref.commit, main), ref.commit)
@@ -153,21 +204,21 @@ def _proposal(
     commits = list(_commits(repository, merged.get(ref.commit, main), ref.commit))
     if not patch.files or not commits:
         return "it changes nothing"
-    first = commits[-1]
+    ids, authors, messages = zip(*reversed(commits), strict=True)
     return Proposal(
         _id(ref),
-        first.message.partition("\n")[0].strip(),
-        "\n".join(commit.message for commit in reversed(commits)),
-        first.author,
+        messages[0].partition("\n")[0].strip(),
+        "\n".join(messages),
+        authors[0],
         patch,
         frozenset({patch_id(patch)}),
         state,
-        frozenset(commit.id for commit in commits),
+        frozenset(ids),
     )
 
 
-def _commits(repository: Repository, main: str, head: str) -> Iterator[_Commit]:
-    """Yield the commits that a head has and the main line has not, the newest first."""
+def _commits(repository: Repository, main: str, head: str) -> Iterator[tuple[str, str, str]]:
+    """Yield id, author and message of a head's commits that the main line has not, newest first."""
     out = repository.git.run(
         "rev-list",
         "--no-merges",
@@ -177,4 +228,4 @@ def _commits(repository: Repository, main: str, head: str) -> Iterator[_Commit]:
     )
     fields = [field.decode("utf-8", "replace") for field in out.split(b"\0")]
     for heading, author, message in zip(fields[::3], fields[1::3], fields[2::3], strict=False):
-        yield _Commit(heading.rpartition("\n")[2], author, message.strip())
+        yield heading.rpartition("\n")[2], author, message.strip()

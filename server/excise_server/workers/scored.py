@@ -1,85 +1,70 @@
 """An analysis as a message of a worker, and back: what is out of its range there is refused.
 
 A worker may write anything, as what it parsed may have overwritten it. What passes here has the
-shapes, lengths and ranges of an analysis of the snapshot that was sent; that its numbers are right,
-nobody can check who does not count again.
+shapes, lengths and ranges of an analysis of the snapshot that was sent; whether its numbers
+are right cannot be checked without computing them again.
 """
 
 from __future__ import annotations
 
-from array import array
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
-from math import isnan, nan
-from typing import Any
+from itertools import combinations, islice
+from typing import Any, Literal
 
-from excise import Cluster, Hunk, Ranked, Variant
-from excise.agreement import WORDS
-from excise_server.editor.analysis import Analysis, Comparison, HunkNumbers, Numbers, Pairs
-from excise_server.editor.places import Site
-from excise_server.editor.snapshot import Snapshot
-from excise_server.workers.messages import (
-    BrokenFrameError,
-    HunkFrame,
-    PairsFrame,
-    RankedFrame,
-    Scored,
-    ScoresFrame,
-    WorkFrame,
-    as_bytes,
-    as_text,
+from excise import Cluster, Hunk, Level, Ranked, Variant
+from excise.agreement import NAMES, SAME, WORDS
+from excise_server.editor.analysis import (
+    MAX_PAIRS,
+    Analysis,
+    HunkUnit,
+    RevisionComparison,
+    Snapshot,
 )
-
-__all__ = ["PlainMatrix", "Scores", "pack", "unpack"]
-
-_CROSSED, _DECIDED = 1, 2
-_CHUNK = 4096
-
+from excise_server.editor.findings import PAGE_PAIRS
+from excise_server.wire import worker as w
 
 # --- in the worker ---
 
 
 def pack(
-    analysis: Analysis, number: int, work: WorkFrame, scores_number: int, *, whole: bool
-) -> Scored:
+    analysis: Analysis, number: int, work: w.WorkFrame, scores_number: int, *, whole: bool
+) -> w.Scored:
     """Return the message for an analysis; ``whole``: with its scores."""
     given = tuple(hunk for hunk, _ in analysis.given)
-    sites, given_sites = analysis.sites, [site for _, site in analysis.given]
-    flags = (
-        _CROSSED * site.crossed | _DECIDED * decided
-        for site, decided in zip(sites, analysis.decided, strict=True)
-    )
-    return Scored(
+    return w.Scored(
         number=number,
         work=work,
         scores_number=scores_number,
         scores=_packed_scores(analysis) if whole else None,
-        sites=_spans((site.lo, site.hi) for site in sites),
-        flags=memoryview(bytes(flags)),
+        sites=analysis.sites,
+        decided=analysis.decided,
         given=None if given == analysis.hunks else tuple(map(_packed, given)),
-        given_sites=_spans((site.lo, site.hi) for site in given_sites),
-        given_flags=memoryview(bytes(_CROSSED * site.crossed for site in given_sites)),
+        given_sites=tuple(site for _, site in analysis.given),
     )
 
 
-def _packed_scores(analysis: Analysis) -> ScoresFrame:
+def _packed_scores(analysis: Analysis) -> w.ScoresFrame:
     comparison, matrix = analysis.comparison, analysis.comparison.matrix
     count = range(len(matrix.ids))
-    numbers = analysis.numbers
-    table = numbers[0].pairs.table if numbers else ()
-    return ScoresFrame(
-        signature=as_bytes(comparison.signature),
-        values=memoryview(_flat(matrix.values)),
-        contained=memoryview(_flat(matrix.contained)),
-        words=memoryview(bytes(WORDS.index(matrix.word(i, j)) for i in count for j in count)),
+    pairs = combinations([ranked.index for ranked in comparison.ranking], 2)
+    renamed = (
+        (a, b, tuple((w.as_bytes(x), w.as_bytes(y)) for x, y in level.renamed))
+        for a, b in pairs
+        if (level := matrix.level(a, b)) is not None and level.renamed
+    )
+    return w.ScoresFrame(
+        signature=w.as_bytes(comparison.signature),
+        values=matrix.values.tobytes(),
+        words=bytes(WORDS.index(matrix.word(i, j)) for i in count for j in count),
+        renamed=tuple(islice(renamed, PAGE_PAIRS)),  # no page has more pairs
         no_ops=tuple(map(bool, matrix.no_ops)),
-        notes=tuple(tuple(map(as_bytes, notes)) for notes in comparison.notes),
+        notes=tuple(tuple(map(w.as_bytes, notes)) for notes in comparison.notes),
         ranking=tuple(
-            RankedFrame(
+            w.RankedFrame(
                 r.index, r.rank, r.makers, r.mean_similarity, r.edit_size, r.no_op,
-                r.syntax_errors, r.stub, tuple(map(as_bytes, r.broken)),
-                tuple(map(as_bytes, r.why)),
+                r.syntax_errors, r.stub, tuple(map(w.as_bytes, r.broken)),
+                tuple(map(w.as_bytes, r.why)),
             )
             for r in comparison.ranking
         ),
@@ -87,44 +72,17 @@ def _packed_scores(analysis: Analysis) -> ScoresFrame:
             (c.members, c.representative, c.min_similarity) for c in comparison.clusters
         ),
         hunks=tuple(map(_packed, analysis.hunks)),
-        compared=numbers[0].compared if numbers else (),
-        pairs=tuple(map(_packed_pairs, numbers)),
-        table=_bytes("d", (nan if part is None else part for n in table for part in _four(n))),
+        numbers=analysis.numbers,
+        units=tuple(
+            w.UnitFrame(unit.member, unit.hunks, tuple(map(w.as_bytes, unit.names)))
+            for unit in analysis.units
+        ),
     )  # fmt: skip
 
 
-def _packed_pairs(numbers: HunkNumbers) -> PairsFrame:
-    pairs, mean = numbers.pairs, numbers.mean
-    return PairsFrame(
-        a=pairs.a,
-        b=pairs.b,
-        numbers=pairs.numbers.cast("B"),
-        shares=pairs.shares.cast("B"),
-        mean=None if mean is None else _four(mean),
-        share=numbers.share,
-    )
-
-
-def _four(numbers: Numbers) -> tuple[float, float | None, float | None, float | None]:
-    return numbers.es, numbers.keep, numbers.add, numbers.delete
-
-
-def _packed(hunk: Hunk) -> HunkFrame:
-    variants = tuple((v.members, memoryview(as_bytes(v.text))) for v in hunk.variants)
-    text = memoryview(as_bytes(hunk.text))
-    return HunkFrame(hunk.lo, hunk.hi, text, variants, _spans(hunk.spans))
-
-
-def _spans(spans: Iterable[Sequence[int]]) -> memoryview:
-    return _bytes("i", chain.from_iterable(spans))
-
-
-def _flat(numbers: Any) -> bytes:  # noqa: ANN401 numpy's
-    return bytes(numbers.tobytes())
-
-
-def _bytes(kind: str, numbers: Iterable[Any]) -> memoryview:
-    return memoryview(array(kind, numbers).tobytes())
+def _packed(hunk: Hunk) -> w.HunkFrame:
+    variants = tuple((variant.members, w.as_bytes(variant.text)) for variant in hunk.variants)
+    return w.HunkFrame(hunk.lo, hunk.hi, w.as_bytes(hunk.text), variants, hunk.spans)
 
 
 # --- in its parent ---
@@ -136,13 +94,18 @@ class PlainMatrix:
 
     ids: tuple[str, ...]
     values: memoryview[float]
-    contained: memoryview[float]
     no_ops: tuple[bool, ...]
     words: memoryview
+    renamed: Mapping[tuple[int, int], tuple[tuple[str, str], ...]]
 
     def word(self, i: int, j: int, /) -> str:
         """Return what may be said of two revisions."""
         return WORDS[self.words[i, j]]
+
+    def level(self, i: int, j: int, /) -> Level | None:
+        """Return the level of two revisions; the names are known of the first pairs only."""
+        word = self.word(i, j)
+        return Level(word, self.renamed.get((i, j), ())) if word in SAME else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,98 +113,114 @@ class Scores:
     """The scores of a document that one worker counted last, under the number it gave them."""
 
     number: int
-    comparison: Comparison
+    comparison: RevisionComparison
     hunks: tuple[Hunk, ...]
-    numbers: tuple[HunkNumbers, ...]
+    numbers: tuple[w.HunkNumbers, ...]
+    units: tuple[HunkUnit, ...]
 
 
-def unpack(snapshot: Snapshot, answer: Scored, known: Scores | None) -> tuple[Analysis, Scores]:
+def unpack(snapshot: Snapshot, answer: w.Scored, known: Scores | None) -> tuple[Analysis, Scores]:
     """Return the analysis of a snapshot, and its scores to keep.
 
-    Raises
-    ------
-    BrokenFrameError
-        If something in the message cannot be.
+    Raises BrokenFrameError if something in the message cannot be.
     """
     try:
         if answer.scores is not None:
             known = _scores(snapshot, answer.scores_number, answer.scores)
         if known is None or known.number != answer.scores_number:
-            raise BrokenFrameError("scores that were never sent")
+            raise w.BrokenFrameError("scores that were never sent")
         given, lines = known.hunks, _lines(snapshot.shown)
-        sites = _sites(answer.sites, answer.flags, len(given), lines)
+        _check(len(answer.decided) == len(given), "a decision a hunk")
+        _check_sites(answer.sites, len(given), lines)
         if answer.given is not None:
-            others = [at for at in snapshot.texts if at != snapshot.own]
+            others = [index for index in snapshot.texts if index != snapshot.own]
             sizes = [_lines(revision.text) for revision in snapshot.revisions]
-            sizes = [_lines(snapshot.origin), *(sizes[at] for at in others)]
+            sizes = [_lines(snapshot.origin), *(sizes[index] for index in others)]
             given = tuple(_hunk(frame, sizes, others) for frame in answer.given)
-        places = _sites(answer.given_sites, answer.given_flags, len(given), lines)
+        _check_sites(answer.given_sites, len(given), lines)
     except (ValueError, TypeError, IndexError, OverflowError) as error:
-        raise BrokenFrameError(f"malformed message: {error}") from error
+        raise w.BrokenFrameError(f"malformed message: {error}") from error
     return Analysis(
         snapshot,
         known.comparison,
         known.hunks,
         known.numbers,
-        sites,
-        tuple(zip(given, places, strict=True)),
-        tuple(bool(flag & _DECIDED) for flag in answer.flags),
+        known.units,
+        answer.sites,
+        tuple(zip(given, answer.given_sites, strict=True)),
+        answer.decided,
     ), known
 
 
-def _scores(snapshot: Snapshot, number: int, frame: ScoresFrame) -> Scores:
+def _scores(snapshot: Snapshot, number: int, frame: w.ScoresFrame) -> Scores:
     ids, count = snapshot.ids, len(snapshot.ids)
-    notes = tuple(tuple(map(as_text, own)) for own in frame.notes)
+    notes = tuple(tuple(map(w.as_text, own)) for own in frame.notes)
     _check(len(notes) == count == len(frame.no_ops), "one entry a revision")
-    _check(len(frame.words) == count * count, "a word a pair")
-    _check_below(frame.words, len(WORDS), "a word")
-    words = frame.words.cast("B", (count, count)) if count else frame.words
-    planes = _plane(frame.values, count), _plane(frame.contained, count)
-    members = sorted(at for cluster, _, _ in frame.clusters for at in cluster)
+    _check(max(frame.words, default=0) < len(WORDS), "a word")
+    words = _of_pairs(frame.words, "B", count)
+    values = _of_pairs(frame.values, "d", count)
+    rows: list[Any] = values.tolist()
+    _check(all(0.0 <= score <= 1.0 for row in rows for score in row), "a number from 0 to 1")
+    _check(all(0 <= i < count and 0 <= j < count for i, j, _ in frame.renamed), "who is renamed")
+    _check(all(words[i, j] == WORDS.index(NAMES) for i, j, _ in frame.renamed), "a renaming")
+    members = sorted(index for cluster, _, _ in frame.clusters for index in cluster)
     _check(members == list(range(count)), "each is in one cluster")
     _check(all(medoid in cluster for cluster, medoid, _ in frame.clusters), "a representative")
-    comparison = Comparison(
-        matrix=PlainMatrix(ids, *planes, frame.no_ops, words),
+    comparison = RevisionComparison(
+        matrix=PlainMatrix(ids, values, frame.no_ops, words, _renamed(frame)),
         ranking=_ranking(frame, ids, notes),
         clusters=tuple(Cluster(*cluster) for cluster in frame.clusters),
-        signature=as_text(frame.signature),
+        signature=w.as_text(frame.signature),
         notes=notes,
     )
-    _check(len(set(frame.compared)) == len(frame.compared) <= 256, "who is compared")
-    _check_below(frame.compared, count, "who is compared")
-    _check(len(frame.pairs) == len(frame.hunks), "pairs of each hunk")
+    _check(len(frame.numbers) == len(frame.hunks), "numbers of each hunk")
+    for numbers in frame.numbers:
+        _check_numbers(numbers, count)
+    for unit in frame.units:
+        _check(unit.member in snapshot.texts, "whose hunks belong together")
+        _check(sorted({*unit.hunks}) == [*unit.hunks] and len(unit.hunks) > 1, "hunks of a unit")
+        _check(unit.hunks[-1] < len(frame.hunks), "a hunk")
     sizes = [_lines(snapshot.origin), *(_lines(r.text) for r in snapshot.revisions)]
-    table = _table(frame.table)
     return Scores(
         number,
         comparison,
         tuple(_hunk(hunk, sizes, snapshot.texts) for hunk in frame.hunks),
-        tuple(_numbers(pairs, frame.compared, table) for pairs in frame.pairs),
+        frame.numbers,
+        tuple(
+            HunkUnit(unit.member, unit.hunks, tuple(map(w.as_text, unit.names)))
+            for unit in frame.units
+        ),
     )
 
 
-def _numbers(frame: PairsFrame, compared: tuple[int, ...], table: list[Numbers]) -> HunkNumbers:
-    numbers, shares = frame.numbers.cast("I"), frame.shares.cast("d")
-    sizes = {len(frame.a), len(frame.b), len(numbers), len(shares)}
-    _check(len(sizes) == 1, "as many of each")
-    _check_below(frame.a, len(compared), "a pair")
-    _check_below(frame.b, len(compared), "a pair")
-    _check_below(numbers, len(table), "a pair's numbers")
-    _check_scores(shares, 1.0 + 1e-9)
-    mean = None if frame.mean is None else Numbers(*frame.mean)
-    pairs = Pairs(compared, frame.a, frame.b, numbers, shares, table)
-    return HunkNumbers(compared, pairs, mean, frame.share)
+def _renamed(frame: w.ScoresFrame) -> dict[tuple[int, int], tuple[tuple[str, str], ...]]:
+    """Return what each two revisions call by different names, from either side."""
+    renamed = {}
+    for i, j, pairs in frame.renamed:
+        names = tuple((w.as_text(a), w.as_text(b)) for a, b in pairs)
+        renamed[i, j], renamed[j, i] = names, tuple((b, a) for a, b in names)
+    return renamed
 
 
-def _plane(data: memoryview, count: int) -> memoryview[float]:
-    numbers = data.cast("d")
-    _check(len(numbers) == count * count, "a number a pair")
-    _check_scores(numbers, 1.0)
-    return data.cast("d", (count, count)) if count else numbers
+def _check_numbers(numbers: w.HunkNumbers, count: int) -> None:
+    """Refuse numbers of a hunk whose counts or revisions cannot be; the types check values."""
+    total = numbers.compared * (numbers.compared - 1) // 2
+    _check(numbers.compared <= count and numbers.diverging <= total, "who is compared")
+    _check(len(numbers.pairs) == min(numbers.diverging, MAX_PAIRS), "the first pairs of a hunk")
+    ends = [pair for pair in (numbers.least, numbers.most) if pair is not None]
+    _check(len(ends) == (2 if numbers.pairs else 0), "the ends of the scores of a hunk")
+    _check(all(pair.a < count and pair.b < count for pair in (*numbers.pairs, *ends)), "a pair")
+
+
+def _of_pairs(data: bytes, kind: Literal["d", "B"], count: int) -> memoryview[Any]:
+    """Return numbers of all pairs as a view with two dimensions."""
+    flat = memoryview(data).cast(kind)
+    _check(len(flat) == count * count, "a number a pair")
+    return memoryview(data).cast(kind, (count, count)) if count else flat
 
 
 def _ranking(
-    frame: ScoresFrame, ids: tuple[str, ...], notes: tuple[tuple[str, ...], ...]
+    frame: w.ScoresFrame, ids: tuple[str, ...], notes: tuple[tuple[str, ...], ...]
 ) -> tuple[Ranked, ...]:
     _check(sorted(r.index for r in frame.ranking) == list(range(len(ids))), "each is ranked once")
     _check(all(max(r.rank, r.makers) <= len(ids) for r in frame.ranking), "a rank")
@@ -249,44 +228,27 @@ def _ranking(
     return tuple(
         Ranked(
             ids[r.index], r.index, r.rank, r.makers, r.mean_similarity, r.edit_size, r.no_op,
-            notes[r.index], r.syntax_errors, r.stub, tuple(map(as_text, r.broken)),
-            tuple(map(as_text, r.why)),
+            notes[r.index], r.syntax_errors, r.stub, tuple(map(w.as_text, r.broken)),
+            tuple(map(w.as_text, r.why)),
         )
         for r in frame.ranking
     )  # fmt: skip
 
 
-def _table(data: memoryview) -> list[Numbers]:
-    values = data.cast("d").tolist()
-    _check(all(0.0 <= value <= 1.0 for value in values[::4]), "a score in [0, 1]")
-    _check(all(isnan(v) or 0.0 <= v <= 1.0 for v in values), "a score in [0, 1]")
-    known = [None if isnan(value) else value for value in values]
-    columns = zip(values[::4], known[1::4], known[2::4], known[3::4], strict=True)
-    return [Numbers(*column) for column in columns]
-
-
-def _hunk(frame: HunkFrame, sizes: Sequence[int], indices: Sequence[int]) -> Hunk:
+def _hunk(frame: w.HunkFrame, sizes: Sequence[int], indices: Sequence[int]) -> Hunk:
     """Return a hunk of texts with so many lines, the origin's first, of which some have a text."""
-    numbers = frame.spans.cast("i").tolist()
-    spans = tuple(zip(numbers[::2], numbers[1::2], strict=True))
-    _check(len(spans) == len(sizes) - 1, "lines of each revision")
-    for (lo, hi), size in zip(((frame.lo, frame.hi), *spans), sizes, strict=True):
-        _check(0 <= lo <= hi <= size, "lines of a text")
-    members = sorted(at for who, _ in frame.variants for at in who)
+    _check(len(frame.spans) == len(sizes) - 1, "lines of each revision")
+    for (lo, hi), size in zip(((frame.lo, frame.hi), *frame.spans), sizes, strict=True):
+        _check(lo <= hi <= size, "lines of a text")
+    members = sorted(index for who, _ in frame.variants for index in who)
     _check(members == list(indices) and all(who for who, _ in frame.variants), "variants")
-    variants = tuple(Variant(who, as_text(text)) for who, text in frame.variants)
-    return Hunk(frame.lo, frame.hi, as_text(frame.text), variants, spans)
+    variants = tuple(Variant(who, w.as_text(text)) for who, text in frame.variants)
+    return Hunk(frame.lo, frame.hi, w.as_text(frame.text), variants, frame.spans)
 
 
-def _sites(data: memoryview, flags: memoryview, count: int, lines: int) -> tuple[Site, ...]:
-    numbers = data.cast("i").tolist()
-    _check(len(numbers) == 2 * count and len(flags) == count, "a site a hunk")
-    _check_below(flags, (_CROSSED | _DECIDED) + 1, "a flag")
-    spans = list(zip(numbers[::2], numbers[1::2], strict=True))
-    _check(all(0 <= lo <= hi <= lines for lo, hi in spans), "lines of the buffer")
-    return tuple(
-        Site(lo, hi, bool(flag & _CROSSED)) for (lo, hi), flag in zip(spans, flags, strict=True)
-    )
+def _check_sites(sites: Sequence[w.Site], count: int, lines: int) -> None:
+    _check(len(sites) == count, "a site a hunk")
+    _check(all(site.lo <= site.hi <= lines for site in sites), "lines of the buffer")
 
 
 def _lines(text: str) -> int:
@@ -295,18 +257,6 @@ def _lines(text: str) -> int:
     return ends + (not text.endswith(("\n", "\r")) and bool(text))
 
 
-def _check_scores(numbers: memoryview[float], most: float) -> None:
-    for start in range(0, len(numbers), _CHUNK):
-        chunk = numbers[start : start + _CHUNK].tolist()
-        _check(all(0.0 <= number <= most for number in chunk), "a number from 0 to 1")
-
-
-def _check_below(numbers: Sequence[int] | memoryview[int], limit: int, what: str) -> None:
-    for start in range(0, len(numbers), _CHUNK):
-        chunk = numbers[start : start + _CHUNK]
-        _check(min(chunk) >= 0 and max(chunk) < limit, what)
-
-
 def _check(holds: bool, what: str) -> None:
     if not holds:
-        raise BrokenFrameError(f"malformed message: {what}")
+        raise w.BrokenFrameError(f"malformed message: {what}")

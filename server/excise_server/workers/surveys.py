@@ -14,14 +14,12 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from excise import CancelFlag, replay
-from excise_server.workers.messages import BrokenFrameError
+from excise_server.wire import documents as d
+from excise_server.wire.worker import BrokenFrameError
 
 if TYPE_CHECKING:  # a server loads these when somebody asks
     from excise_server.candidates.worktrees import Review
-    from excise_server.report.documents import Plain, Shape
     from excise_server.sources.candidates import Candidates
-
-__all__ = ["arguments_of", "document_of", "survey"]
 
 
 def arguments_of(**arguments: object) -> bytes:
@@ -32,93 +30,68 @@ def arguments_of(**arguments: object) -> bytes:
 def survey(kind: str, arguments: bytes, cancel: CancelFlag) -> bytes:
     """Make a report.
 
-    Raises
-    ------
-    excise_server.sources.SourceError
-        If git fails, or no batch has the name that was given.
-    excise.errors.Cancelled
-        When the flag was raised.
+    Raises excise_server.sources.SourceError if git fails, or no batch has the name that was given.
+    Raises excise.errors.Cancelled when the flag was raised.
     """
-    from excise_server.report.documents import plain
-
-    asked = json.loads(arguments)
-    return json.dumps(plain(_SURVEYS[kind](asked, cancel))).encode()
+    make, _ = _SURVEYS[kind]
+    return json.dumps(d.plain(make(json.loads(arguments), cancel))).encode()
 
 
 def document_of(kind: str, data: bytes | memoryview) -> dict[str, Any]:
     """Return a report as a worker sent it.
 
-    Raises
-    ------
-    BrokenFrameError
-        If it has not the shape of one.
+    Raises BrokenFrameError if it has not the shape of one.
     """
-    from excise_server.report.documents import plain
-    from excise_server.report.duplicates import DuplicatesDocument
-    from excise_server.report.review import ReviewDocument
-    from excise_server.report.take import CheckedDocument, TakeDocument, TakenDocument
-    from excise_server.report.worktrees import CandidatesDocument, WorktreesDocument
-
-    shapes: dict[str, Any] = {
-        "worktrees": WorktreesDocument,
-        "candidates": CandidatesDocument,
-        "review": ReviewDocument,
-        "take": TakeDocument,
-        "taken": TakenDocument,
-        "checked": CheckedDocument,
-        "duplicates": DuplicatesDocument,
-        "replayed": dict[str, list[str]],
-    }
     try:
-        shape = msgspec.convert(json.loads(bytes(data), parse_constant=_refused), shapes[kind])
-        return dict(plain(shape))
+        sent = json.loads(bytes(data), parse_constant=_refused)
+        return dict(d.plain(msgspec.convert(sent, _SURVEYS[kind][1])))
     except (msgspec.MsgspecError, ValueError, RecursionError) as error:
         raise BrokenFrameError(f"malformed message: {error}") from error
 
 
-def _worktrees(asked: Mapping[str, Any], cancel: CancelFlag) -> Shape:
+def _worktrees(asked: Mapping[str, Any], cancel: CancelFlag) -> d.Shape:
     from excise_server.report.worktrees import worktrees_document
 
     return worktrees_document(_compared(asked, cancel))
 
 
-def _review(asked: Mapping[str, Any], cancel: CancelFlag) -> Shape:
+def _review(asked: Mapping[str, Any], cancel: CancelFlag) -> d.Shape:
     from excise_server.report.review import review_document
 
     return review_document(_compared(asked, cancel))
 
 
-def _take(asked: Mapping[str, Any], cancel: CancelFlag) -> Shape:
-    from excise_server.candidates.take import take_from_review
+def _take(asked: Mapping[str, Any], cancel: CancelFlag) -> d.Shape:
+    from excise_server.candidates.chosen import take_from_review
     from excise_server.git.repository import open_folder
-    from excise_server.git.worktree_files import SHA256_DIGITS
     from excise_server.report.take import take_document
     from excise_server.review.taking import choices_named
-    from excise_server.sources.candidates import Selection, find_candidates
+    from excise_server.sources.candidates import find_candidates
+    from excise_server.sources.registry import selection_asked
 
     repository = open_folder(asked["folder"], asked["folders"])
-    selection = Selection(branches=tuple(asked["branches"]), onto=asked["base"])
+    selection = selection_asked(asked, asked["roots"])
     candidates = find_candidates(repository, selection)
     cancel.check()
     choose = partial(choices_named, asked["choices"], in_conflict=False)
-    sha256 = len(candidates.origin) == SHA256_DIGITS
-    result = take_from_review(
-        candidates, choose, digest=asked["digest"], anyway=asked["anyway"], sha256=sha256
-    )
+    wanted = {name: asked[name] for name in ("digest", "anyway", "split")}
+    result = take_from_review(candidates, choose, **wanted)
     return take_document(repository.top, result, None)
 
 
 def _compared(asked: Mapping[str, Any], cancel: CancelFlag) -> Review:
-    from excise_server.candidates.worktrees import compare_worktrees
+    from excise_server.candidates.worktrees import compare_candidates
     from excise_server.git.repository import open_folder
-    from excise_server.sources.candidates import Selection
+    from excise_server.sources.candidates import find_candidates
+    from excise_server.sources.registry import selection_asked
 
-    selection = Selection(branches=tuple(asked["branches"]), onto=asked["base"])
+    selection = selection_asked(asked, asked["roots"])
     repository = open_folder(asked["folder"], asked["folders"])
-    return compare_worktrees(repository, selection, intent=asked["intent"], cancel=cancel)
+    candidates = find_candidates(repository, selection)
+    return compare_candidates(repository.top, candidates, intent=asked["intent"], cancel=cancel)
 
 
-def _candidates(asked: Mapping[str, Any], cancel: CancelFlag) -> Shape:
+def _candidates(asked: Mapping[str, Any], cancel: CancelFlag) -> d.Shape:
     from excise_server.candidates.chosen import without
     from excise_server.candidates.worktrees import compare_candidates
     from excise_server.report.worktrees import candidates_document
@@ -133,72 +106,65 @@ def _candidates(asked: Mapping[str, Any], cancel: CancelFlag) -> Shape:
     return candidates_document(compared, left_out, aside, bases=asked["bases"], given=ids)
 
 
-def _taken(asked: Mapping[str, Any], cancel: CancelFlag) -> Shape:
-    from excise_server.candidates.chosen import without
-    from excise_server.candidates.take import take_from_review
-    from excise_server.git.worktree_files import SHA256_DIGITS
-    from excise_server.report.take import refused_document, taken_document
+def _taken(asked: Mapping[str, Any], cancel: CancelFlag) -> d.Shape:
+    from excise_server.candidates.chosen import take_from_review, without
+    from excise_server.report.take import taken_document
     from excise_server.review.mixes import BrokenMixError
-    from excise_server.review.taking import Plan, choices_planned
+    from excise_server.review.taking import Plan, Taken, choices_planned
 
     top, everyone = _everyone(asked)
     candidates, _ = without(everyone, asked["aside"])
     plan = msgspec.convert(asked["plan"], Plan)
     cancel.check()
-    sha256 = len(candidates.origin) == SHA256_DIGITS
     choose = partial(choices_planned, plan)
     try:
         result = take_from_review(
-            candidates, choose, digest=plan.digest or None, anyway=plan.anyway, sha256=sha256
+            candidates, choose, digest=plan.digest or None, anyway=plan.anyway, split=plan.split
         )
     except BrokenMixError as error:
-        return refused_document(top, candidates.origin, error)
+        return taken_document(top, Taken((), (), (), origin=candidates.origin), error)
     return taken_document(top, result)
 
 
-def _checked(asked: Mapping[str, Any], cancel: CancelFlag) -> Shape:
+def _checked(asked: Mapping[str, Any], cancel: CancelFlag) -> d.Shape:
     from excise_server.editor.apply import ToCheck, check_edits
-    from excise_server.report.take import CheckedDocument, refusal_entry
+    from excise_server.report.take import refusal_entry
+    from excise_server.wire.documents import CheckedDocument
 
     errors = check_edits(msgspec.convert(asked["document"], ToCheck), cancel)
     return CheckedDocument(
-        refusals=[None if error is None else refusal_entry(error) for error in errors]
+        refusals=[None if error is None else refusal_entry(error) for error in errors],
+        mending=[
+            [] if error is None else [(p.candidate, p.lo, p.hi) for p in error.pieces]
+            for error in errors
+        ],
     )
 
 
-def _replayed(asked: Mapping[str, Any], cancel: CancelFlag) -> Plain:
-    texts = []
-    for text in asked["texts"]:
-        cancel.check()
-        texts.append(replay(asked["before"], asked["current"], text).text)
-    return {"texts": texts}
-
-
-def _duplicates(asked: Mapping[str, Any], cancel: CancelFlag) -> Shape:
+def _duplicates(asked: Mapping[str, Any], cancel: CancelFlag) -> d.Shape:
     """Compare a patch with the heads of a repository, or these with each other."""
     from excise.patches import read
-    from excise_server.duplicates.find import find_duplicates
-    from excise_server.duplicates.proposals import Proposal, proposals_of
+    from excise_server.duplicates.find import Proposal, find_duplicates, proposals_of
     from excise_server.foundation.inputs import SourceError
     from excise_server.git.repository import open_folder
     from excise_server.report.duplicates import duplicates_document
     from excise_server.sources.requests import read_requests
 
     repository = open_folder(asked["folder"], asked["folders"])
-    heads = read_requests(repository, asked["branches"], asked["base"])
+    heads = read_requests(repository, asked["branches"], asked["onto"])
     cancel.check()
     if not asked["patch"]:
-        found = find_duplicates(heads.proposals)
-        return duplicates_document(found, heads.rejected, heads.notes)
+        duplicates = find_duplicates(heads.proposals)
+        return duplicates_document(duplicates, heads.rejected, heads.notes)
     messages = read(asked["patch"].encode("utf-8", "replace"))
     own = proposals_of([("patch", message) for message in messages])
     if not own:
-        raise SourceError(messages[0].error or "it holds no diff", name="the patch")
+        raise SourceError(messages[0].error or "it contains no diff", name="the patch")
     title, text = asked["title"] or own[0].title, asked["message"] or own[0].text
-    one = Proposal("patch", title, text, own[0].author, own[0].patch, own[0].parts)
+    proposal = Proposal("patch", title, text, own[0].author, own[0].patch, own[0].parts)
     # Without heads there is nothing to compare with, and nothing is found.
-    found = find_duplicates([one], heads.proposals)
-    return duplicates_document(found, heads.rejected, heads.notes)
+    duplicates = find_duplicates([proposal], heads.proposals)
+    return duplicates_document(duplicates, heads.rejected, heads.notes)
 
 
 def _everyone(asked: Mapping[str, Any]) -> tuple[str, Candidates]:
@@ -206,8 +172,8 @@ def _everyone(asked: Mapping[str, Any]) -> tuple[str, Candidates]:
     from excise_server.git.repository import open_folder
     from excise_server.review.given import Given
     from excise_server.sources.candidates import find_candidates
-    from excise_server.sources.finding import SourceSettings
     from excise_server.sources.registry import selection_of
+    from excise_server.wire.sources import SourceSettings
 
     given = msgspec.convert(asked["given"], list[Given])
     bases = asked["bases"]
@@ -218,22 +184,32 @@ def _everyone(asked: Mapping[str, Any]) -> tuple[str, Candidates]:
         folders=asked["folders"],
     )
     if (branches := asked["branches"]) is not None:
-        chosen = tuple(branches)
-        selection = replace(selection, worktrees=True, branches=chosen, typed=("branches",))
+        chosen = {**selection.chosen, "branches": tuple(branches)}
+        optional = chosen.keys() - {"branches"}
+        selection = replace(selection, worktrees=True, chosen=chosen, optional=optional)
     return repository.top, find_candidates(repository, selection, given=given)
+
+
+def _replayed(asked: Mapping[str, Any], cancel: CancelFlag) -> d.Plain:
+    texts = [
+        replay(asked["before"], asked["current"], text, cancel=cancel).text
+        for text in asked["texts"]
+    ]
+    return {"texts": texts}
 
 
 def _refused(name: str) -> float:
     raise ValueError(f"{name} is not JSON")
 
 
-_SURVEYS: dict[str, Callable[[Mapping[str, Any], CancelFlag], Shape | Plain]] = {
-    "worktrees": _worktrees,
-    "candidates": _candidates,
-    "review": _review,
-    "take": _take,
-    "taken": _taken,
-    "checked": _checked,
-    "duplicates": _duplicates,
-    "replayed": _replayed,
+_SURVEYS: dict[str, tuple[Callable[[Mapping[str, Any], CancelFlag], d.Shape | d.Plain], Any]] = {
+    "worktrees": (_worktrees, d.WorktreesDocument),
+    "candidates": (_candidates, d.CandidatesDocument),
+    "review": (_review, d.ReviewDocument),
+    "take": (_take, d.TakeDocument),
+    "taken": (_taken, d.TakenDocument),
+    "checked": (_checked, d.CheckedDocument),
+    "duplicates": (_duplicates, d.DuplicatesDocument),
+    "replayed": (_replayed, dict[str, list[str]]),
 }
+"""What makes each report, and its shape."""

@@ -1,4 +1,4 @@
-"""One worker with its death: asked, cancelled, replaced, and done without where there is none.
+"""One worker: asked, cancelled, replaced if it dies, and done without if none can be started.
 
 A text that ends its worker while a parser has it is quarantined, and everything goes on without
 it. A death at any other place, or by a signal from outside, proves nothing of a text: the work is
@@ -11,49 +11,28 @@ import contextlib
 import logging
 import os
 import signal
-import subprocess
 import sys
 import threading
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from queue import Empty, SimpleQueue
-from typing import Any, TypeVar
+from functools import partial
+from queue import Empty
+from typing import Any, TypeVar, cast
 
 import msgspec
 
 from excise import CancelFlag, Cancelled
-from excise_server.editor.analysis import Analysis
+from excise_server.editor.analysis import Analysis, Snapshot
 from excise_server.editor.document import document_key
-from excise_server.editor.snapshot import Snapshot
-from excise_server.foundation.cancellation import StopFlag
 from excise_server.foundation.inputs import SourceError
-from excise_server.workers.child import DEADLINE, Service
-from excise_server.workers.guard import Guard, Note, Parsing, shared_page
-from excise_server.workers.messages import (
-    Analyse,
-    Answer,
-    BrokenFrameError,
-    Cancel,
-    Failed,
-    Forget,
-    Opened,
-    Order,
-    Request,
-    Scored,
-    Survey,
-    Surveyed,
-    WorkFrame,
-    as_bytes,
-    as_text,
-    read_messages,
-    write_message,
-)
-from excise_server.workers.quarantine import Quarantine
+from excise_server.processes.lifetime import StopFlag
+from excise_server.processes.parsers import Guard, Note, Quarantine, grammar_of, shared_page
+from excise_server.processes.worker import DEADLINE, MissingError, Process
+from excise_server.wire import worker as w
+from excise_server.workers.child import Service
 from excise_server.workers.scored import Scores, unpack
-from excise_server.workers.surveys import document_of
-
-__all__ = ["LARGEST", "FailedInWorkerError", "Worker"]
+from excise_server.workers.surveys import arguments_of, document_of
 
 logger = logging.getLogger(__name__)
 
@@ -66,6 +45,9 @@ INSIDE = 0.05
 ELSEWHERE = 1.0
 """Seconds that it gets anywhere else."""
 
+REPLAYED = 200_000
+"""Characters of texts, about, that a worker is asked to replay at once."""
+
 _OPENING = 60.0
 """Seconds after which a worker that says nothing has failed: it starts before any text is read."""
 
@@ -73,7 +55,13 @@ _MOST_DEATHS = 8
 """Deaths over one request after which it is done without parsers."""
 
 _OUTSIDE = {int(s) for s in (signal.SIGTERM, getattr(signal, "SIGKILL", 9), signal.SIGINT)}
-"""Signals that say nothing of the text: somebody, or the system, wanted the process gone."""
+"""Signals that say nothing of the text: the user or the system ended the process."""
+
+IDLE = 300.0
+"""Seconds without a request after which the second worker ends."""
+
+_MEMORY = 2 << 30
+"""Bytes of memory from which a machine has room for two workers."""
 
 _TURN = 0.05
 """Seconds between two looks at the flag of who waits for another's work to end."""
@@ -82,48 +70,37 @@ Head = tuple[int, bool, tuple[bytes, ...]]
 """How every order begins: its number, whether parsers are kept out, and what is quarantined."""
 
 R = TypeVar("R")
-A = TypeVar("A", Scored, Surveyed)
+A = TypeVar("A", w.Scored, w.Surveyed)
 
 
 class FailedInWorkerError(Exception):
     """Work failed in a worker; the message is its traceback."""
 
 
-class _MissingError(Exception):
-    """There is no process: the system starts none, or it ended before it was ready."""
-
-
 class _Died(Exception):  # noqa: N818 (a state of a process)
     """A process ended in the middle of a request: what a parser had then, if one ran; the signal
     that ended it (0: none); and whether its parent did that, as somebody cancelled."""
 
-    def __init__(self, parsing: Parsing | None, signal: int, *, stopped: bool) -> None:
+    def __init__(self, parsing: bytes | None, signal: int, *, stopped: bool) -> None:
         super().__init__(f"signal {signal}" if signal else "it ended by itself")
         self.parsing, self.signal, self.stopped = parsing, signal, stopped
 
 
 class Worker:
-    """One process at a time; who asks waits for who asked before.
+    """One process at a time. Requests wait for earlier ones.
 
-    Parameters
-    ----------
-    quarantine : Quarantine
-        Texts that no parser gets; those that end a process join them.
-    idle : float, optional
-        Seconds after which the process ends if nobody asked it for anything.
+    - ``quarantine``: texts that no parser gets; those that end a process join them.
+    - ``idle``: seconds without a request after which the process ends.
     """
 
     def __init__(self, quarantine: Quarantine, idle: float | None = None) -> None:
-        """Start nothing yet."""
         self._quarantine, self._idle = quarantine, idle
-        self._timer: threading.Timer | None = None
-        self._timer_lock = threading.Lock()
         self._turn = threading.Lock()
         self._process: _Process | None = None
         self._told = _Told()
         self._leaving: deque[str] = deque()
         self._number = 0
-        self._before = self._latest = WorkFrame(0, 0, 0)
+        self._before = self._latest = w.WorkFrame(0, 0, 0)
         self._here: Service | None = None
         self._closed = False
 
@@ -132,57 +109,49 @@ class Worker:
         with self._turn:
             try:
                 self._started()
-            except _MissingError as error:
+            except MissingError as error:
                 self._stay(error)
 
     def analyse(self, snapshot: Snapshot, cancel: StopFlag) -> Analysis:
         """Return all that is known of a snapshot.
 
-        Raises
-        ------
-        excise.errors.Cancelled
-            When the flag was raised meanwhile.
-        FailedInWorkerError
-            If the work failed.
+        Raises excise.errors.Cancelled when the flag was raised meanwhile. Raises
+        FailedInWorkerError if the work failed.
         """
         # Without revisions nobody looks at more than the first line.
         first, _, _ = snapshot.origin.partition("\n")
         asked = snapshot if snapshot.revisions else replace(snapshot, origin=first, buffer=None)
 
-        def read(answer: Scored) -> Analysis:
+        def read(answer: w.Scored) -> Analysis:
             scores = self._told.scores
             uri = asked.uri_or_path
             analysis, scores[uri] = unpack(asked, answer, scores.get(uri))
             return analysis
 
-        analysis = self._ask(Scored, lambda head: self._order(head, asked), read, cancel)
+        analysis = self._ask(w.Scored, lambda head: self._order(head, asked), read, cancel)
         return analysis if asked is snapshot else replace(analysis, snapshot=snapshot)
 
     def survey(self, kind: str, arguments: bytes, cancel: StopFlag) -> dict[str, Any]:
         """Make a report on a repository.
 
-        Raises
-        ------
-        excise_server.sources.SourceError
-            If there is none to make, with the reason.
-        excise.errors.Cancelled, FailedInWorkerError
-            As for `analyse`.
+        Raises excise_server.sources.SourceError if there is none to make, with the reason. Raises
+        excise.errors.Cancelled and FailedInWorkerError as for `analyse`.
         """
         return self._ask(
-            Surveyed,
-            lambda head: Survey(*head, kind, arguments),
+            w.Surveyed,
+            lambda head: w.Survey(*head, kind, arguments),
             lambda answer: document_of(kind, answer.document),
             cancel,
         )
 
     @property
-    def work(self) -> WorkFrame:
+    def work(self) -> w.WorkFrame:
         """What all processes have done, as far as they have answered; the memory of the last."""
         before, now = self._before, self._latest
-        return WorkFrame(now.rss, before.parses + now.parses, before.pairs + now.pairs)
+        return w.WorkFrame(now.rss, before.parses + now.parses, before.pairs + now.pairs)
 
     def forget(self, key: str) -> None:
-        """Let go of the document of a key: at once, or before the next one if somebody asks."""
+        """Forget the document of a key: at once, or before the next request if one is running."""
         self._leaving.append(key)
         if self._turn.acquire(blocking=False):
             try:
@@ -190,38 +159,18 @@ class Worker:
             finally:
                 self._turn.release()
 
-    def _rest_later(self) -> None:
-        """End the process after a while, if it has nothing to do then."""
-        with self._timer_lock:
-            if self._timer is not None:
-                self._timer.cancel()
-            if self._idle is not None and not self._closed:
-                self._timer = threading.Timer(self._idle, self._rest)
-                self._timer.daemon = True
-                self._timer.start()
-
-    def _rest(self) -> None:
-        if not self._turn.acquire(blocking=False):
-            self._rest_later()
-            return
-        try:
-            self._drop()
-        finally:
-            self._turn.release()
-
     def close(self) -> None:
         """End the process, whatever it does."""
         self._closed = True
-        self._rest_later()
         if (process := self._process) is not None:
-            process.kill()
+            process.end()
 
     # --- an order ---
 
     def _ask(
         self,
         kind: type[A],
-        order: Callable[[Head], Order],
+        order: Callable[[Head], w.Order],
         read: Callable[[A], R],
         cancel: StopFlag,
     ) -> R:
@@ -251,16 +200,16 @@ class Worker:
                         raise Cancelled("the worker was ended on request") from death
                     self._check_open()
                     deaths.append(death)
-                    self._bury(death, deaths)
+                    self._record(death, deaths)
                     if lexical:
                         raise FailedInWorkerError("a worker died outside any parser") from death
-                except BrokenFrameError as error:
+                except w.BrokenFrameError as error:
                     self._drop()
                     broken += 1
                     logger.warning("a worker wrote what cannot be read: %s", error)
                     if broken > 1:
                         self._stay(error)
-                except _MissingError as error:
+                except MissingError as error:
                     self._drop()
                     self._check_open()
                     self._stay(error)
@@ -273,26 +222,25 @@ class Worker:
             return read(self._checked(kind, answer))
         finally:
             self._turn.release()
-            self._rest_later()
 
     def _check_open(self) -> None:
         if self._closed:
             raise Cancelled("the worker was ended on request")
 
-    def _checked(self, kind: type[A], answer: Answer) -> A:
+    def _checked(self, kind: type[A], answer: w.Answer) -> A:
         """Return an answer of the kind that was asked for."""
         if isinstance(answer, kind):
             self._latest = answer.work
             return answer
-        if isinstance(answer, Failed):
+        if isinstance(answer, w.Failed):
             if answer.kind == "stopped":
                 raise Cancelled("stopped on request")
             if answer.kind == "broken":
                 raise FailedInWorkerError(answer.reason.decode(errors="replace"))
-            if kind is Surveyed:
+            if kind is w.Surveyed:
                 with contextlib.suppress(UnicodeDecodeError):
-                    raise SourceError(as_text(answer.reason))
-        raise BrokenFrameError("an answer of another kind than was asked for")
+                    raise SourceError(w.as_text(answer.reason))
+        raise w.BrokenFrameError("an answer of another kind than was asked for")
 
     def _head(self, *, lexical: bool) -> Head:
         self._number += 1
@@ -301,27 +249,27 @@ class Worker:
         told.update(names)
         return self._number, lexical, names
 
-    def _order(self, head: Head, snapshot: Snapshot) -> Analyse:
+    def _order(self, head: Head, snapshot: Snapshot) -> w.Analyse:
         self._leave()
         uri, buffer = snapshot.uri_or_path, snapshot.buffer
         texts = (snapshot.origin, *(r.text for r in snapshot.revisions))
         fresh = self._told.fresh(uri, (*texts, *(() if buffer is None else (buffer,))))
         known, number = self._told.scores.get(uri), self._told.numbers
         options = snapshot.options
-        return Analyse(
+        return w.Analyse(
             *head,
-            uri=as_bytes(uri),
+            uri=w.as_bytes(uri),
             origin=number[snapshot.origin],
             revisions=tuple(
-                (as_bytes(r.id), as_bytes(r.label), number[r.text], r.id in snapshot.deleted)
+                (w.as_bytes(r.id), w.as_bytes(r.label), number[r.text], r.id in snapshot.deleted)
                 for r in snapshot.revisions
             ),
-            language=None if snapshot.language is None else as_bytes(snapshot.language),
-            path=None if snapshot.path is None else as_bytes(snapshot.path),
+            language=None if snapshot.language is None else w.as_bytes(snapshot.language),
+            path=None if snapshot.path is None else w.as_bytes(snapshot.path),
             options=(
                 options.granularity, options.lcs, options.deletion, options.comments, options.place
             ),
-            intent=as_bytes(snapshot.intent),
+            intent=w.as_bytes(snapshot.intent),
             buffer=None if buffer is None else number[buffer],
             own=snapshot.own,
             version=snapshot.version,
@@ -331,27 +279,29 @@ class Worker:
         )  # fmt: skip
 
     def _leave(self) -> None:
-        """Let go of documents; for who has the turn."""
+        """Forget documents. The caller holds the turn."""
         while self._leaving:
             key = self._leaving.popleft()
             for uri in [uri for uri in self._told.scores if document_key(uri) == key]:
                 self._told.forget(uri)
                 if self._here is not None:
-                    self._here.forget(Forget(as_bytes(uri)))
+                    self._here.forget(w.Forget(w.as_bytes(uri)))
                 elif self._process is not None:
-                    self._process.tell(Forget(as_bytes(uri)))
+                    self._process.tell(w.Forget(w.as_bytes(uri)))
 
     # --- the process ---
 
     def _started(self) -> _Process:
-        if self._process is not None and self._latest.rss > LARGEST:
+        if (process := self._process) is not None and (
+            process.ended() == 0 or self._latest.rss > LARGEST
+        ):
             self._drop()
         if self._process is None:
             self._told = _Told()
-            self._before, self._latest = self.work, WorkFrame(0, 0, 0)
-            self._process = _Process()
+            self._before, self._latest = self.work, w.WorkFrame(0, 0, 0)
+            self._process = _Process(self._idle)
             if self._closed:  # meanwhile: nobody else will end it
-                self._process.kill()
+                self._process.end()
         return self._process
 
     def _drop(self) -> None:
@@ -359,11 +309,11 @@ class Worker:
             self._process = None
             process.close()
 
-    def _bury(self, death: _Died, deaths: list[_Died]) -> None:
+    def _record(self, death: _Died, deaths: list[_Died]) -> None:
         """Quarantine the text that a process died of, if one is to blame."""
         text = death.parsing
         before = [other.parsing for other in deaths[:-1]]
-        where = "" if text is None else f" while it parsed a text as {text.grammar}"
+        where = "" if text is None else f" while it parsed a text as {grammar_of(text)}"
         logger.warning("a worker died (%s)%s", death, where)
         if text is not None and (death.signal not in _OUTSIDE or text in before):
             self._quarantine.add(text)
@@ -395,7 +345,7 @@ class _Told:
             if text not in self.numbers:
                 self._count += 1
                 self.numbers[text] = self._count
-                fresh.append((self._count, as_bytes(text)))
+                fresh.append((self._count, w.as_bytes(text)))
         self._used[uri] = texts
         return tuple(fresh)
 
@@ -410,156 +360,170 @@ class _Told:
         self._used.pop(uri, None)
 
 
-class _Process:
-    """A process and its two pipes; one thread asks, any thread may cancel or end."""
+class _Process(Process):
+    """A process, and the page on which it notes what a parser has."""
 
-    def __init__(self) -> None:
-        """Start it, or raise `_MissingError`; it gets ready beside us."""
+    def __init__(self, idle: float | None) -> None:
+        """Start it, or raise `MissingError`; it gets ready beside us."""
         if not sys.executable:
-            raise _MissingError("the path of this interpreter is unknown")
+            raise MissingError("the path of this interpreter is unknown")
         self._note: Note | None = None
-        page: int | None = None
+        self._opened = False
+        page = -1
         if os.name == "posix":
             with contextlib.suppress(OSError):
                 self._note, page = shared_page()
+        named = [str(page), str(idle or 0)]
         try:
-            named = [] if page is None else [str(page)]
-            self._process = subprocess.Popen(  # noqa: S603 our own interpreter and module
+            super().__init__(
                 [sys.executable, "-I", "-m", "excise_server.workers.child", *named],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                bufsize=0,
-                pass_fds=() if page is None else (page,),
+                partial(w.read_messages, kind=w.Answer),
+                pass_fds=() if page < 0 else (page,),
                 env=os.environ | {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"},
             )
-        except (OSError, ValueError) as error:
-            raise _MissingError(str(error)) from error
         finally:
-            if page is not None:
+            if page >= 0:
                 os.close(page)
-        self._write_lock = threading.Lock()
-        # A Cancel among the answers wakes the thread that asks.
-        self._inbox: SimpleQueue[Answer | BrokenFrameError | Cancel | None] = SimpleQueue()
-        self._opened = False
-        threading.Thread(target=self._read, name="excise-answers", daemon=True).start()
-
-    @property
-    def pid(self) -> int:
-        """Its number."""
-        return self._process.pid
 
     def wait_until_ready(self) -> None:
-        """Wait until it has loaded what it needs, or raise `_MissingError`."""
+        """Wait until it has loaded what it needs, or raise `MissingError`."""
         if self._opened:
             return
         try:
-            answer = self._inbox.get(timeout=_OPENING)
+            answer = self.inbox.get(timeout=_OPENING)
         except Empty:
             answer = None
-        if not isinstance(answer, Opened):
-            self.kill()
-            raise _MissingError(f"it ended before it was ready ({self._process.wait()})")
+        if not isinstance(answer, w.Opened):
+            raise MissingError(f"it ended before it was ready ({self.kill()})")
         self._opened = True
 
-    def tell(self, request: Request) -> None:
+    def tell(self, request: w.Request, *, wait: bool = True) -> None:
         """Send what has no answer; to a dead process, nothing."""
-        with contextlib.suppress(OSError), self._write_lock:
-            self._write(request)
+        with contextlib.suppress(OSError):
+            self.send(w.framed(msgspec.msgpack.encode(request)), wait=wait)
 
-    def ask(self, request: Order, number: int, cancel: StopFlag) -> Answer:
+    def ask(self, request: w.Order, number: int, cancel: StopFlag) -> w.Answer:
         """Send a request and wait for its answer, or for the end of the process.
 
         Raises `_Died` if it ended instead, and `BrokenFrameError` if it wrote something other than
-        an answer: it is gone then.
+        an answer: it has been ended then.
         """
-        cancel.listen(lambda: self._cancel(number))
+
+        def stop() -> None:
+            """Tell the process, at once; where that has to wait, the asking thread is woken."""
+            self.inbox.put(w.Cancel(number))
+            self.tell(w.Cancel(number), wait=False)
+
+        cancel.listen(stop)
         try:
-            with contextlib.suppress(BrokenPipeError, ConnectionError), self._write_lock:
-                self._write(request)
+            with contextlib.suppress(BrokenPipeError, ConnectionError):
+                self.send(w.framed(msgspec.msgpack.encode(request)))
             return self._answer(number, cancel)
         finally:
             cancel.release()
 
-    def kill(self) -> None:
-        """End it at once."""
-        with contextlib.suppress(OSError):
-            self._process.kill()
-
     def close(self) -> None:
-        """End it, and let go of what it had."""
-        self.kill()
-        self._process.wait()
-        with contextlib.suppress(OSError, ValueError):
-            assert self._process.stdin is not None
-            self._process.stdin.close()
+        """End it, and release its note."""
+        super().close()
         if self._note is not None:
             self._note.close()
             self._note = None
 
-    def _cancel(self, number: int) -> None:
-        """Tell the process, at once; also where that has to wait, the asking thread is woken."""
-        self._inbox.put(Cancel(number))
-        if self._write_lock.acquire(blocking=False):
-            try:
-                with contextlib.suppress(OSError):
-                    self._write(Cancel(number))
-            finally:
-                self._write_lock.release()
+    def parsing(self) -> bytes | None:
+        """Return what a parser of it has now, as far as that is known."""
+        return None if self._note is None else self._note.read()
 
-    def _answer(self, number: int, cancel: StopFlag) -> Answer:
+    def _answer(self, number: int, cancel: StopFlag) -> w.Answer:
         patience = (INSIDE, ELSEWHERE - INSIDE)
         waited = 0
         while True:
             try:
-                answer = self._inbox.get(timeout=patience[waited] if cancel.cancelled else None)
+                answer = self.inbox.get(timeout=patience[waited] if cancel.cancelled else None)
             except Empty:
                 waited += 1
                 if waited == len(patience) or self.parsing() is not None:
                     raise self._ended(stopped=True) from None
                 continue
-            if isinstance(answer, Cancel):
+            if isinstance(answer, w.Cancel):
                 # The first try may have met a request which was still being written; and one that
                 # crossed the answer to its request must not stop the next.
                 if answer.number == number:
                     self.tell(answer)
             elif answer is None:
                 raise self._ended(stopped=False)
-            elif isinstance(answer, BrokenFrameError):
-                self.kill()
+            elif isinstance(answer, w.BrokenFrameError):
+                self.end()
                 raise answer
-            elif isinstance(answer, Opened) or answer.number != number:
-                self.kill()
-                raise BrokenFrameError("an answer that nobody asked for")
+            elif isinstance(answer, w.Opened) or answer.number != number:
+                self.end()
+                raise w.BrokenFrameError("an answer that nobody asked for")
             else:
-                return answer
+                return cast("w.Answer", answer)
 
     def _ended(self, *, stopped: bool) -> _Died:
-        self.kill()
-        code = self._process.wait()
-        return _Died(self.parsing(), max(-code, 0), stopped=stopped)
+        return _Died(self.parsing(), max(-self.kill(), 0), stopped=stopped)
 
-    def parsing(self) -> Parsing | None:
-        """Return what a parser of it has now, as far as that is known."""
-        return None if self._note is None else self._note.read()
 
-    def _write(self, request: Request | Order) -> None:
-        pipe = self._process.stdin
-        assert pipe is not None
-        write_message(pipe.fileno(), request)
+# --- the workers of a server ---
 
-    def _read(self) -> None:
-        """Put what arrives into the inbox, in a thread, until the stream ends."""
-        pipe = self._process.stdout
-        assert pipe is not None
-        try:
-            for answer in read_messages(pipe.fileno(), Answer):
-                self._inbox.put(answer)
-        except BrokenFrameError as error:
-            self._inbox.put(error)
-        except (msgspec.MsgspecError, RecursionError, ValueError, MemoryError) as error:
-            self._inbox.put(BrokenFrameError(f"not a message: {error}"))
-        except OSError:
-            pass
-        self._inbox.put(None)
-        with contextlib.suppress(OSError):
-            pipe.close()
+
+def room_for_two() -> bool:
+    """Tell whether this machine has two cores, and memory for two workers."""
+    try:
+        memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, ValueError, OSError):
+        memory = _MEMORY
+    return (os.cpu_count() or 1) >= 2 and memory >= _MEMORY
+
+
+class WorkerPool:
+    """The worker for the document that is looked at, and the one for all else.
+
+    A machine with one core, or little memory, has one for everything.
+
+    - ``quarantine``: texts that no parser gets.
+    - ``two``: whether there are two of them.
+    """
+
+    def __init__(self, quarantine: Quarantine, *, two: bool) -> None:
+        self.first = Worker(quarantine)
+        self.second = Worker(quarantine, idle=IDLE) if two else self.first
+
+    def survey(self, kind: str, arguments: bytes, cancel: StopFlag) -> dict[str, Any]:
+        """Make a report on a repository, as `Worker.survey` does."""
+        return self.second.survey(kind, arguments, cancel)
+
+    def replay(
+        self, before: str, current: str, texts: Sequence[str], cancel: StopFlag
+    ) -> list[str]:
+        """Replay revisions of a text on a newer one, as `excise.replay` does.
+
+        Raises excise.errors.Cancelled and FailedInWorkerError as for `Worker.analyse`.
+        """
+        replayed: list[str] = []
+        # JSON is written and read under Python's lock: in one piece it would hold up who types.
+        size = max(1, REPLAYED // max(1, *map(len, texts)))
+        for start in range(0, len(texts), size):
+            part = list(texts[start : start + size])
+            arguments = arguments_of(before=before, current=current, texts=part)
+            answer = list(self.first.survey("replayed", arguments, cancel)["texts"])
+            if len(answer) != len(part):
+                raise FailedInWorkerError("a worker wrote another number of texts")
+            replayed += answer
+        return replayed
+
+    @property
+    def work(self) -> tuple[int, int]:
+        """How many texts parsers got, and how many pairs of revisions were scored."""
+        works = [worker.work for worker in {self.first, self.second}]
+        return sum(work.parses for work in works), sum(work.pairs for work in works)
+
+    def forget(self, key: str) -> None:
+        """Forget the document of a key."""
+        for worker in {self.first, self.second}:
+            worker.forget(key)
+
+    def close(self) -> None:
+        """End all workers, whatever they do."""
+        self.first.close()
+        self.second.close()

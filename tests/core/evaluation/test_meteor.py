@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 import nltk
@@ -11,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from nltk.corpus.reader.wordnet import WordNetCorpusReader
 from nltk.translate.meteor_score import single_meteor_score
+from tests import archive
 
 from excise.evaluation import MeasureUnavailableError, Resources, measure
 from excise.evaluation.meteor import LOG_MNEXT, METEOR, NEXT, align, score
@@ -19,42 +19,13 @@ from excise_server.evaluation.resources import wordnet_folder
 
 pytestmark = pytest.mark.slow
 
-# Synsets of a tiny WordNet: part of speech, and the words in it.
-SYNSETS = (
-    ("noun", ["car", "auto", "motor_car", "Machine"]),
-    ("noun", ["box", "case"]),
-    ("noun", ["mouse"]),
-    ("verb", ["box", "pack"]),
-    ("verb", ["go", "walk"]),
-    ("adj", ["big", "large(p)"]),
-    ("adv", ["fast", "quickly"]),
-)
-IRREGULAR = {"noun": "mice mouse\n", "verb": "went go\n", "adj": "", "adv": ""}
-LETTER = {"noun": "n", "verb": "v", "adj": "a", "adv": "r"}
+TINY = Path(__file__).parents[2] / "cases" / "wordnet.txt"
+"""A WordNet of seven synsets, in the format of wndb(5WN): their offsets are those in the texts."""
 
 
 def tiny_files():
-    """Return the files in the format of wndb(5WN)."""
-    files = {}
-    for part, letter in LETTER.items():
-        data, index = "  1 a licence\n", {}
-        for at, (where, words) in enumerate(SYNSETS):
-            if where != part:
-                continue
-            offset = len(data)
-            listed = " ".join(f"{word} 0" for word in words)
-            frames = " 01 + 02 00" if part == "verb" else ""
-            data += f"{offset:08} 00 {letter} {len(words):02x} {listed} 000{frames} | gloss {at}\n"
-            for word in words:
-                index.setdefault(re.sub(r"\(.*", "", word).lower(), []).append(offset)
-        lines = [
-            f"{word} {letter} {len(found)} 0 {len(found)} 0 {' '.join(f'{o:08}' for o in found)}  "
-            for word, found in sorted(index.items())
-        ]
-        files[f"data.{part}"] = data.encode()
-        files[f"index.{part}"] = ("  1 a licence\n" + "\n".join(lines) + "\n").encode()
-        files[f"{part}.exc"] = IRREGULAR[part].encode()
-    return files
+    """Return the files by name."""
+    return {name: text.encode() for name, text in archive.read(TINY).items()}
 
 
 class Reader(WordNetCorpusReader):

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from excise.evaluation.statistics import (
-    Plan,
+    Resampling,
     Sample,
     correlations,
     difference,
@@ -68,40 +68,31 @@ def test_an_undefined_correlation_has_a_reason(x, y, reason):
     assert why_undefined(x, y, np.ones(len(x))) == reason
     assert pearson(x, y, np.ones(len(x))) is None
     found = Sample(x[:, np.newaxis], y, np.ones(len(x)), np.arange(len(x), dtype=np.int64))
-    (one,) = correlations(found, Plan(50))
+    (one,) = correlations(found, Resampling(50))
     assert (one.pearson, one.ci, one.undefined) == (None, None, reason)
 
 
-def test_each_resample_is_a_correlation_of_the_drawn_rows():
-    """Replay the draws of the generator and correlate each with scipy."""
+@pytest.mark.parametrize("by_task", [False, True])
+def test_each_resample_is_a_correlation_of_the_drawn_rows(by_task):
+    """Replay the draws of the generator, of rows or of whole tasks, and correlate with scipy."""
     found = sample(rows=60)
-    r, rho = resample(found, 25, 3, by_task=False)
-    chance = np.random.default_rng([3, 0])
-    total = found.counts.sum()
-    drawn = chance.multinomial(int(total), found.counts / total, size=25)
-    for at, counts in enumerate(drawn):
-        x, y = np.repeat(found.values[:, 0], counts), np.repeat(found.labels, counts)
-        assert r[at, 0] == pytest.approx(stats.pearsonr(x, y)[0])
-        assert rho[at, 0] == pytest.approx(stats.spearmanr(x, y)[0])
-
-
-def test_tasks_are_drawn_whole():
-    found = sample(rows=60)
-    r, rho = resample(found, 25, 3, by_task=True)
-    tasks = 15
-    drawn = np.random.default_rng([3, 1]).multinomial(tasks, np.full(tasks, 1 / tasks), size=25)
+    r, rho = resample(found, 25, 3, by_task=by_task)
+    chance = np.random.default_rng([3, int(by_task)])
+    shares = np.full(15, 1 / 15) if by_task else found.counts / found.counts.sum()
+    drawn = chance.multinomial(15 if by_task else int(found.counts.sum()), shares, size=25)
     for at, times in enumerate(drawn):
-        counts = (times[found.clusters] * found.counts).astype(int)
-        x, y = np.repeat(found.values[:, 1], counts), np.repeat(found.labels, counts)
-        assert r[at, 1] == pytest.approx(stats.pearsonr(x, y)[0])
-        assert rho[at, 1] == pytest.approx(stats.spearmanr(x, y)[0])
+        counts = (times[found.clusters] * found.counts).astype(int) if by_task else times
+        for column in (0, 1):
+            x, y = np.repeat(found.values[:, column], counts), np.repeat(found.labels, counts)
+            assert r[at, column] == pytest.approx(stats.pearsonr(x, y)[0])
+            assert rho[at, column] == pytest.approx(stats.spearmanr(x, y)[0])
 
 
 @pytest.mark.slow
 def test_intervals_are_those_of_plain_resampling():
     """The paper's way: draw the outputs of the long sample with replacement."""
     found = sample(rows=300)
-    (one, _) = correlations(found, Plan(4000, seed=5))
+    (one, _) = correlations(found, Resampling(4000, seed=5))
     x, y = written_out(found)
     chance = np.random.default_rng(8)
     plain = [stats.pearsonr(x[i], y[i])[0] for i in chance.integers(0, len(x), (4000, len(x)))]
@@ -113,7 +104,7 @@ def test_outputs_of_one_task_that_agree_make_the_interval_by_task_wider():
     x, y = chance.random(20), chance.random(20)
     rows = np.repeat(np.arange(20), 10)
     found = Sample(x[rows][:, np.newaxis], y[rows], np.ones(200), rows.astype(np.int64))
-    (one,) = correlations(found, Plan(1000))
+    (one,) = correlations(found, Resampling(1000))
     assert one.ci is not None
     assert one.ci_task is not None
     assert one.ci_task[1] - one.ci_task[0] > 2 * (one.ci[1] - one.ci[0])
@@ -122,8 +113,11 @@ def test_outputs_of_one_task_that_agree_make_the_interval_by_task_wider():
 def test_the_same_seed_gives_the_same_intervals_and_columns_do_not_matter():
     found = sample()
     alone = Sample(found.values[:, :1], found.labels, found.counts, found.clusters)
-    assert correlations(found, Plan(200))[0] == correlations(alone, Plan(200))[0]
-    assert correlations(found, Plan(200, seed=1))[0].ci != correlations(alone, Plan(200))[0].ci
+    assert correlations(found, Resampling(200))[0] == correlations(alone, Resampling(200))[0]
+    assert (
+        correlations(found, Resampling(200, seed=1))[0].ci
+        != correlations(alone, Resampling(200))[0].ci
+    )
 
 
 def test_differences_are_paired():
@@ -131,7 +125,7 @@ def test_differences_are_paired():
     found = sample(rows=80)
     twice = np.column_stack([found.values[:, 0], found.values[:, 0], found.values[:, 1]])
     both = correlations(
-        Sample(twice, found.labels, found.counts, found.clusters), Plan(300, against=0)
+        Sample(twice, found.labels, found.counts, found.clusters), Resampling(300, against=0)
     )
     assert both[0].difference is None
     same, other = both[1].difference, both[2].difference
@@ -146,7 +140,7 @@ def test_differences_are_paired():
 def test_a_distance_is_compared_by_how_well_it_falls():
     found = sample(rows=80)
     both = np.column_stack([found.values[:, 0], -found.values[:, 0]])
-    plan = Plan(100, against=0, distances=frozenset({1}))
+    plan = Resampling(100, against=0, distances=frozenset({1}))
     _, mirrored = correlations(Sample(both, found.labels, found.counts, found.clusters), plan)
     assert mirrored.pearson < 0
     assert mirrored.difference.value == pytest.approx(0.0)
@@ -175,8 +169,10 @@ def test_rows_without_a_label_count_for_the_mean_alone():
     found = sample(rows=40)
     labels = found.labels.copy()
     labels[:10] = np.nan
-    (one, _) = correlations(Sample(found.values, labels, found.counts, found.clusters), Plan(0))
+    (one, _) = correlations(
+        Sample(found.values, labels, found.counts, found.clusters), Resampling(0)
+    )
     rest = Sample(found.values[10:], labels[10:], found.counts[10:], found.clusters[10:])
-    assert one.pearson == correlations(rest, Plan(0))[0].pearson
+    assert one.pearson == correlations(rest, Resampling(0))[0].pearson
     assert one.n == found.counts[10:].sum()
     assert one.mean == pytest.approx(np.average(found.values[:, 0], weights=found.counts))

@@ -25,7 +25,7 @@ EXAMPLE = ROOT / "examples" / "inventory"
 MARK = "# Two customers can be promised"
 """Stands on the line where the five revisions differ; hovers and actions are asked for there."""
 
-TIMEOUT = 90
+TIMEOUT = 240
 """Seconds after which an editor is given up; no test waits that long for a pass."""
 
 CAPABILITIES = {

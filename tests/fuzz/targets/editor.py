@@ -7,8 +7,8 @@ from random import Random
 from tests.fuzz.targets.base import NASTY, Target, packed, unpacked
 from tests.reference.document_text import replaced
 
-from excise_server.lsp.sync import Point, TextBuffer
-from excise_server.lsp.wire import BadFrame, frames
+from excise_server.lsp.rpc import BadFrame, frames
+from excise_server.lsp.to_proto import Point, TextBuffer
 
 FAR = (10, 2**16, 2**31 - 1)
 

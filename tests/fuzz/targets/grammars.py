@@ -13,7 +13,7 @@ from tests.fuzz.targets.base import Target, nasty, packed, unpacked
 
 from excise import languages, syntax
 from excise.errors import Unparsable
-from excise_server.lsp.sync import clean
+from excise_server.lsp.to_proto import clean
 
 WHITE = str.maketrans("", "", " \t\n\v\f\r")
 NEED_WIDE = sorted({grammar for grammar, text, _ in REPRODUCERS if not text.isascii()})

@@ -13,7 +13,7 @@ from tests.fuzz import doubling
 from tests.fuzz.mails import DIFF, FROM, HEAD
 from tests.fuzz.targets.base import Target, packed, unpacked
 
-from excise.patches import PatchError, apply, parse, postings, read
+from excise.patches import PatchError, apply, ids_of, parse, postings, read
 
 TYPE = b"Content-Type: "
 ENCODED = HEAD + b"Content-Transfer-Encoding: "
@@ -112,6 +112,7 @@ def everything(data: bytes) -> None:
         patch = parse(data)
     except PatchError:
         return
+    ids_of(patch)
     for pair in patch.files[:3]:
         try:
             apply(pair, data if pair.old is not None else None)

@@ -10,7 +10,7 @@ from tests.server.markdown import ACTIVE, kinds
 
 from excise_server.editor.findings import Code, Line, Table
 from excise_server.foundation.escape import printable, source_text
-from excise_server.lsp.marks import as_markdown
+from excise_server.lsp.review import as_markdown
 from excise_server.report.html_page import element, source
 from excise_server.report.markdown import inert
 

@@ -97,6 +97,37 @@ export function makeReview(parent: string): Repository {
   return { folder, file: join(folder, FILE), worktrees };
 }
 
+const SHOP = [
+  '"""Orders, as the shop takes them."""',
+  ...["", "import os", "", ""],
+  ...["def connect(url):", "    session = Session(url)", "    return session", "", ""],
+  ...["def order(session, sku):", '    return session.post("/orders", sku)', "", ""],
+  ...["def cancel(session, number):", '    return session.delete(f"/orders/{number}")', ""],
+].join("\n");
+
+/** Two worktrees: three of ada's hunks share a name that she binds in the first, and bo's is on its own. */
+export function makeUnits(parent: string): Repository {
+  const folder = join(parent, "inventory");
+  mkdirSync(folder, { recursive: true });
+  git(folder, "init", "--quiet", "--initial-branch=main");
+  writeFileSync(join(folder, FILE), SHOP);
+  git(folder, "add", FILE);
+  git(folder, "commit", "--quiet", "--message", "The orders of a shop");
+  const texts = {
+    ada: SHOP.replace("import os\n", 'import os\n\nCREDENTIALS = os.environ.get("SHOP_LOGIN")\n')
+      .replace("    return session\n", "    session.auth = CREDENTIALS\n    return session\n")
+      .replace('{number}")', '{number}", auth=CREDENTIALS)'),
+    bo: SHOP.replace('"/orders", sku)', '"/orders", sku, 1)'),
+  };
+  const worktrees = new Map(Object.keys(texts).map((name) => [name, join(parent, `inventory-${name}`)]));
+  for (const [name, text] of Object.entries(texts)) {
+    const path = worktrees.get(name) ?? "";
+    git(folder, "worktree", "add", "--quiet", "-b", name, path);
+    writeFileSync(join(path, FILE), text);
+  }
+  return { folder, file: join(folder, FILE), worktrees };
+}
+
 /** A repository with so many worktrees, three of which always say the same. */
 export function makeMany(parent: string, count: number): Repository {
   const folder = join(parent, "inventory");

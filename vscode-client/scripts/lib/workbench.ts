@@ -52,7 +52,8 @@ export class Workbench {
 
   /** Answer the question that the quick input asks. */
   async pick(label: string): Promise<void> {
-    await this.page.locator(".quick-input-list .monaco-list-row", { hasText: label }).first().click();
+    const name = this.page.locator(".label-name", { hasText: new RegExp(`\\b${label}$`) });
+    await this.page.locator(".quick-input-list .monaco-list-row", { has: name }).first().click();
   }
 
   /** Put the cursor on a line, counted from 1. */
@@ -145,9 +146,17 @@ export class Workbench {
 
   /** Press a button that a row of a tree shows while the mouse is over it. */
   async inline(row: Locator, title: string): Promise<void> {
-    await row.hover();
-    await row.locator(`.action-label[aria-label^="${title}"]`).click();
-    await this.dirty();
+    const press = async (): Promise<void> => {
+      await row.hover();
+      await row.locator(`.action-label[aria-label^="${title}"]`).click();
+    };
+    await press();
+    // A row that is drawn anew under the mouse loses the click.
+    const isTaken = await this.dirty(15_000).then(() => true, () => false);
+    if (!isTaken) {
+      await press();
+      await this.dirty();
+    }
   }
 
   /** Take the last change of the document back. */
@@ -157,8 +166,8 @@ export class Workbench {
     await this.dirty();
   }
 
-  private async dirty(): Promise<void> {
-    await this.page.locator(".tab.active.dirty").waitFor();
+  private async dirty(timeout?: number): Promise<void> {
+    await this.page.locator(".tab.active.dirty").waitFor(timeout === undefined ? {} : { timeout });
   }
 
   /** Make the side bar so many pixels wider. */

@@ -2,13 +2,10 @@
 import * as vscode from "vscode";
 import type { Parts } from "../parts";
 import type { CandidatesDocument, DidChangeReportParams } from "../protocol";
-import { reason } from "../text";
+import { CANCELLED, codeOf, reason } from "../text";
 
 /** How long news are gathered before the repository is looked at again. */
 const PAUSE_MS = 700;
-
-/** The errors of the protocol that mean: this request, and not the server, failed. */
-const CANCELLED = -32800;
 
 export interface Found {
   readonly folder: vscode.Uri;
@@ -20,7 +17,7 @@ export interface Found {
 export class Candidates {
   private found: Found | undefined;
   private answered: Promise<void> = Promise.resolve();
-  private asking: { readonly folder: string; readonly stop: vscode.CancellationTokenSource } | undefined;
+  private asking: vscode.CancellationTokenSource | undefined;
   private timer: NodeJS.Timeout | undefined;
   /** Somebody looks: only then a repository is read. */
   private wanted = false;
@@ -33,7 +30,12 @@ export class Candidates {
     const { supervisor, current } = parts;
     parts.subscriptions.push(
       this.changed,
-      { dispose: () => this.stop() },
+      {
+        dispose: () => {
+          clearTimeout(this.timer);
+          this.asking?.cancel();
+        },
+      },
       supervisor.onDidChangeState((state) => {
         if (state === "missing" || state === "failed") {
           this.found = undefined;
@@ -85,7 +87,6 @@ export class Candidates {
   }
 
   now(): void {
-    clearTimeout(this.timer);
     this.stale = true;
     if (this.wanted) {
       this.answered = this.ask();
@@ -115,14 +116,10 @@ export class Candidates {
     }
   }
 
-  private stop(): void {
-    clearTimeout(this.timer);
-    this.asking?.stop.cancel();
-    this.asking = undefined;
-  }
-
   private async ask(): Promise<void> {
-    this.stop();
+    clearTimeout(this.timer);
+    this.asking?.cancel();
+    this.asking = undefined;
     const { folder } = this;
     const { connection } = this.parts.supervisor;
     if (folder === undefined || connection === undefined || !vscode.workspace.isTrusted) {
@@ -130,30 +127,23 @@ export class Candidates {
       this.changed.fire(undefined);
       return;
     }
-    const stop = new vscode.CancellationTokenSource();
-    const asking = { folder: folder.toString(), stop };
+    const asking = new vscode.CancellationTokenSource();
     this.asking = asking;
     this.stale = false;
     this.changed.fire(undefined);
-    const answer = await connection.request("excise/candidates", { uri: asking.folder }, stop.token).then(
+    const answer = await connection.request("excise/candidates", { uri: folder.toString() }, asking.token).then(
       (result) => ({ folder, result, refusal: "" }),
-      (error: unknown) => (isCancelled(error) ? undefined : { folder, result: undefined, refusal: reason(error) }),
+      (error: unknown) => (codeOf(error) === CANCELLED ? this.found : { folder, result: undefined, refusal: reason(error) }),
     );
-    stop.dispose();
+    asking.dispose();
     if (this.asking !== asking) {
       return;
     }
     this.asking = undefined;
-    if (answer !== undefined) {
-      this.found = answer;
-      if (answer.refusal !== "") {
-        this.parts.log.info(`no candidates: ${answer.refusal}`);
-      }
+    this.found = answer;
+    if (answer !== undefined && answer.refusal !== "") {
+      this.parts.log.info(`no candidates: ${answer.refusal}`);
     }
     this.changed.fire(undefined);
   }
-}
-
-function isCancelled(error: unknown): boolean {
-  return typeof error === "object" && error !== null && "code" in error && error.code === CANCELLED;
 }

@@ -1,15 +1,16 @@
-// The tree of a repository's candidates: batches, groups in order, candidates, their files.
+// The rows of the view "Candidates" as plain data, and the words about candidates and their files.
 import * as path from "node:path";
-import type { BatchEntry, CandidateCluster, CandidateEntry, CandidatesDocument, FileEntry } from "../protocol";
+import type { Uri } from "vscode";
+import type { Parts } from "../parts";
+import type { CandidateEntry, CandidatesDocument, FileEntry, GroupEntry, LinesEntry, ReportResult, ReportRevision } from "../protocol";
 import { count, plain } from "../text";
-import { type Status, WORDS, age, conflicts, joined, lines, placed, share, size, statusOf, verdict } from "./words";
 
-/** The mark of a candidate: the worst that applies. */
-export type Mark = "failed" | "broken" | "conflict" | "written" | "nothing" | "passed" | "none";
+/** The name of an icon of the editor, and its colour. */
+export type Icon = readonly [string, string?];
 
-/** A row of the view: plain data, so that it can be tested without an editor. */
+/** A row of the view. */
 export interface Node {
-  /** A batch has the candidates of one task, if there are several; a group those that say the same; `aside` what was set aside. */
+  /** A batch has the candidates of one task, if there are several, or a family of edits; a group those that make one edit; `aside` what was set aside. */
   readonly kind: "batch" | "group" | "candidate" | "file" | "aside" | "hidden" | "rejected";
   readonly id: string;
   readonly label: string;
@@ -17,197 +18,45 @@ export interface Node {
   /** A paragraph each. */
   readonly tooltip: readonly string[];
   readonly children: readonly Node[];
+  readonly icon?: Icon;
   /** The id of the candidate; of a group, of its representative. */
   readonly candidate?: string;
   /** The document whose revision it is, where it is known for that one only. */
-  readonly uri?: string | null;
-  /** Of a candidate: how it is marked, and the properties that enable commands (`folder`, `given`, `revision`). */
-  readonly mark?: Mark;
+  readonly uri?: string;
+  /** Of a candidate: the properties that enable commands (`folder`, `given`, `revision`). */
   readonly abilities?: readonly string[];
-  /** Of a file: its absolute path in the target, and the path relative to the repository as the candidate has it. */
+  /** Of a file: its absolute path in the target, the path relative to the repository as the candidate has it, and what is done to it. */
   readonly file?: string;
   readonly path?: string;
-  readonly status?: Status;
+  readonly status?: string;
 }
 
-/** The roots of the view; `now` in seconds since 1970. */
+const BROKEN: Icon = ["warning", "list.warningForeground"];
+const UNCHANGED: Icon = ["circle-slash", "disabledForeground"];
+const USUAL: Icon = ["git-commit"];
+
+/** The roots of a repository's candidates: batches, families and groups in order, candidates, their files; `now` in seconds since 1970. */
 export function roots(result: CandidatesDocument, now: number): Node[] {
-  const touching = touched(result);
-  const batches = result.batches.map((batch) => batchNode(result, batch, touching, now));
-  const only = batches.length === 1 ? batches[0] : undefined;
-  const aside = result.set_aside.length === 0 ? [] : [asideNode(result)];
-  return [...(only === undefined ? batches : only.children), ...aside];
-}
-
-/** How many candidates of a task change a file, by both. */
-type Touching = ReadonlyMap<string, number>;
-
-function touched({ ranking }: CandidatesDocument): Touching {
+  const labels = new Map(result.ranking.map(({ id, label }) => [id, label]));
+  // How many candidates of a task change a file, by both.
   const touching = new Map<string, number>();
-  for (const { batch, files } of ranking) {
-    for (const { path: file } of files) {
-      const key = `${batch} ${file}`;
-      touching.set(key, (touching.get(key) ?? 0) + 1);
-    }
+  for (const { batch, files } of result.ranking) {
+    files.forEach((file) => touching.set(`${batch} ${file.path}`, (touching.get(`${batch} ${file.path}`) ?? 0) + 1));
   }
-  return touching;
-}
-
-function batchNode(result: CandidatesDocument, batch: BatchEntry, touching: Touching, now: number): Node {
-  const all = batch.members.length;
-  const children = result.clusters
-    .flatMap((cluster, index) => {
-      if (cluster.batch !== batch.number) {
-        return [];
-      }
-      const works = result.ranking.filter((work) => work.cluster === index + 1);
-      const nodes = works.map((work) => candidateNode(result, work, touching, now));
-      return [groupNode(cluster, nodes, all, facts(result, cluster))];
-    })
-    .map((node, _at, nodes) => told(node, nodes));
-  return {
-    kind: "batch",
-    id: `batch ${[...batch.members].sort().join(" ")}`,
-    label: batch.task === null ? `Task ${batch.number}` : plain(batch.task, 60),
-    description: count(all, "candidate"),
-    tooltip: ["Candidates of one task: they change the same files, or their tool says so."],
-    children,
-  };
-}
-
-/** A group, or the candidate that is alone in it, with the facts that set it apart. */
-function groupNode(cluster: CandidateCluster, children: readonly Node[], all: number, words: string): Node {
-  const [first] = children;
-  if (children.length === 1 && first !== undefined) {
-    const more = { description: joined(first.description, words), tooltip: [...first.tooltip, words] };
-    return words === "" ? first : { ...first, ...more };
-  }
-  const same = cluster.min_similarity === 1;
-  const label = share(children.length, all, same);
-  return {
-    kind: "group",
-    id: `group ${cluster.representative}`,
-    candidate: cluster.representative,
-    uri: null,
-    label,
-    description: words,
-    tooltip: [
-      `${label}: ${children.map((node) => node.label).join(", ")}`,
-      ...(words === "" ? [] : [words]),
-      ...(same ? [] : [`Similarity to the one that stands for them: ${cluster.min_similarity.toFixed(2)} or more`]),
-    ],
-    children,
-  };
-}
-
-/** Put its names first in a group whose description is empty or equal to another one. */
-function told(node: Node, nodes: readonly Node[]): Node {
-  const alike = nodes.filter(({ label, description }) => label === node.label && description === node.description);
-  if (node.kind === "candidate" || (alike.length === 1 && node.description !== "")) {
-    return node;
-  }
-  const names = node.children.map(({ label }) => label).join(", ");
-  return { ...node, description: joined(names, node.description) };
-}
-
-export function labelsOf({ ranking }: CandidatesDocument): Map<string, string> {
-  return new Map(ranking.map(({ id, label }) => [id, label]));
-}
-
-/** The facts that set a group apart, in a line, with the members if they do not hold for all. */
-function facts(result: CandidatesDocument, cluster: CandidateCluster): string {
-  const names = labelsOf(result);
-  return cluster.reasons
-    .map(({ text, members }) =>
-      members.length === cluster.members.length
-        ? plain(text, 160)
-        : `${plain(text, 160)} (${members.map((id) => plain(names.get(id) ?? id, 40)).join(", ")})`,
-    )
-    .join("; ");
-}
-
-function candidateNode(result: CandidatesDocument, work: CandidateEntry, touching: Touching, now: number): Node {
-  const label = plain(work.label, 80);
-  const branch = work.branch === null || label.includes(work.branch) ? "" : plain(work.branch, 60);
-  const ageWords = age(work.made, now);
-  return {
-    kind: "candidate",
-    id: `candidate ${work.id}`,
-    candidate: work.id,
-    label,
-    description: joined(
-      verdict(work.verdict),
-      ...size(work),
-      conflicts(work),
-      work.syntax_errors ? "breaks the syntax" : "",
-      work.being_written ? "still being written" : "",
-      work.no_op ? "changes nothing" : "",
-      branch,
-      ageWords,
-    ),
-    tooltip: tooltip(result, work, ageWords),
-    mark: markOf(work),
-    abilities: [work.kind, ...(work.folder === null ? [] : ["folder"]), ...(result.given.includes(work.id) ? ["given"] : [])],
-    uri: null,
-    children: work.files.map((file) => fileNode(result, work, file, touching)),
-  };
-}
-
-function tooltip(result: CandidatesDocument, work: CandidateEntry, made: string): string[] {
-  const names = labelsOf(result);
-  const same = work.identical.map((id) => plain(names.get(id) ?? id, 60));
-  const set = result.bases[work.id];
-  return [
-    joined(plain(work.label, 200), work.tool === null ? "" : `made by ${plain(work.tool, 40)}`, made),
-    ...(work.rank === null ? [] : [placed(work.rank, work.why)]),
-    ...(work.branch === null ? [] : [`Branch: ${plain(work.branch, 200)}`]),
-    ...(work.folder === null ? [] : [`Folder: ${plain(work.folder, 300)}`]),
-    ...(work.behind === 0 ? [] : [`Started ${work.behind} ${work.behind === 1 ? "commit" : "commits"} ago; compared as if made now`]),
-    ...(set === undefined ? [] : [`Its base was set to ${plain(set, 12)}`]),
-    ...(same.length === 0 ? [] : [`Exactly the same as ${same.join(", ")}`]),
-    ...work.conflicts.map((conflict) => `Conflict in ${plain(conflict.path, 100)}: ${plain(conflict.reason, 200)}`),
-    ...work.notes.map((note) => plain(note, 300)),
-  ];
-}
-
-export function markOf(work: CandidateEntry): Mark {
-  const marks: readonly (readonly [boolean, Mark])[] = [
-    [work.verdict === "failed", "failed"],
-    [work.syntax_errors, "broken"],
-    [work.conflicts.length > 0, "conflict"],
-    [work.being_written, "written"],
-    [work.no_op, "nothing"],
-    [work.verdict === "passed", "passed"],
-  ];
-  return marks.find(([applies]) => applies)?.[1] ?? "none";
-}
-
-function fileNode(result: CandidatesDocument, work: CandidateEntry, file: FileEntry, touching: Touching): Node {
-  const status = statusOf(file.status);
-  const shown = plain(file.path, 300);
-  const folder = path.posix.dirname(shown);
-  const kind = file.kind === "code" ? "" : file.kind;
-  const renamed = file.old_path === undefined ? "" : plain(`from ${file.old_path}`, 95);
-  const only = touching.get(`${work.batch} ${file.path}`) === 1 && result.batches.some(({ number, members }) => number === work.batch && members.length > 1);
-  return {
-    kind: "file",
-    id: `file ${work.id} ${file.path}`,
-    candidate: work.id,
-    file: path.join(result.repository, file.path),
-    path: file.path,
-    status,
-    label: path.posix.basename(shown),
-    description: joined(lines(file), renamed, kind, only ? "only here" : "", folder === "." ? "" : folder),
-    tooltip: [
-      `${shown}: ${WORDS[status]}${only ? `; only ${plain(work.label, 60)} touches this file` : ""}`,
-      ...file.facts.map((fact) => plain(fact, 200)),
-    ],
-    children: [],
-  };
-}
-
-function asideNode(result: CandidatesDocument): Node {
-  return {
+  const batches = result.batches.map((batch): Node => {
+    const { number, members, task } = batch;
+    const onlyHere = ({ path: file }: FileEntry): boolean => members.length > 1 && touching.get(`${number} ${file}`) === 1;
+    const groups = groupsOf(result, batch, labels, (work) => candidateNode(result, work, labels, onlyHere, now));
+    return {
+      kind: "batch",
+      id: `batch ${[...members].sort().join(" ")}`,
+      label: task === null ? `Task ${number}` : plain(task, 60),
+      description: count(members.length, "candidate"),
+      tooltip: ["Candidates of one task: they change the same files, or their tool says so."],
+      children: told(groups),
+    };
+  });
+  const aside: Node = {
     kind: "aside",
     id: "aside",
     label: "Set aside",
@@ -220,7 +69,315 @@ function asideNode(result: CandidatesDocument): Node {
       label: plain(label, 80),
       description: state,
       tooltip: [plain(id, 200)],
+      icon: [state === "hidden" ? "eye-closed" : "close", "disabledForeground"],
       children: [],
     })),
   };
+  const [first] = batches;
+  return [...(batches.length === 1 && first !== undefined ? first.children : batches), ...(aside.children.length === 0 ? [] : [aside])];
+}
+
+/** The families of a task's candidates, and in each the edits with those that make them. A family of one edit is that alone. */
+function groupsOf(
+  result: CandidatesDocument,
+  { number, members: everyone, families }: CandidatesDocument["batches"][number],
+  labels: ReadonlyMap<string, string>,
+  nodeOf: (work: CandidateEntry) => Node,
+): Node[] {
+  const reasons = result.clusters.flatMap((cluster) => (cluster.batch === number ? cluster.reasons : []));
+  /** The facts that set candidates apart, with their names if they do not hold for all. */
+  const factsOf = (ids: readonly string[]): string[] =>
+    reasons.flatMap(({ text, members: some }) => {
+      const own = some.filter((id) => ids.includes(id));
+      const names = own.map((id) => plain(labels.get(id) ?? id, 40)).join(", ");
+      return own.length === 0 ? [] : [own.length === ids.length ? plain(text, 160) : `${plain(text, 160)} (${names})`];
+    });
+  return families.flatMap((family) => {
+    const edits = family.edits.flatMap(({ members, words, relation, line }) => {
+      const nodes = result.ranking.filter(({ id }) => members.includes(id)).map(nodeOf);
+      const own = family.edits.length < 2 || line === "" ? "" : `only here: ${plain(line, 80)}`;
+      const facts = joined(plain(relation, 40), [...new Set(factsOf(members))].join("; "), own);
+      return groupNode({ members, representative: members[0] ?? "", min_similarity: 1 }, words, nodes, everyone.length, facts);
+    });
+    const all = family.edits.reduce((sum, edit) => sum + edit.members.length, 0);
+    return family.edits.length < 2 ? edits : [familyNode(all, told(edits), family.lines)];
+  });
+}
+
+/** The groups of a document's revisions, without those that are known already. */
+export function documentGroups(uri: string, report: ReportResult, known: ReadonlySet<string>): Node[] {
+  const labels = report.revisions.map(({ label }) => label);
+  const named = ({ id, label }: ReportRevision): string => (label === "" || labels.indexOf(label) < labels.lastIndexOf(label) ? id : label);
+  const groups = report.clusters.flatMap((cluster) => {
+    const revisions = report.revisions.filter(({ id }) => cluster.members.includes(id) && !known.has(id));
+    const nodes = revisions.sort((a, b) => a.rank - b.rank).map((revision) => revisionNode(uri, revision, plain(named(revision), 60)));
+    const place = (id: string): number => report.revisions.findIndex((revision) => revision.id === id);
+    const row = report.words[place(cluster.representative)] ?? [];
+    const words = revisions.map(({ id }) => row[place(id)] ?? "");
+    return groupNode(cluster, words, nodes, report.revisions.length, "", uri);
+  });
+  return told(groups);
+}
+
+/** Edits that are near each other, which are not the same for that: each is to be read. */
+function familyNode(all: number, children: readonly Node[], lines: readonly string[]): Node {
+  const edits = children.length < all ? ` in ${children.length} edits` : "";
+  const id = `family ${children.map((child) => child.id).join(" ")}`;
+  const tooltip = ["They change the same lines in similar ways. Most of them have:", ...lines.map((line) => plain(line, 160))];
+  return { kind: "batch", id, label: `${count(all, "candidate")}${edits}, near each other`, description: "read each", tooltip, icon: ["library"], children };
+}
+
+/** A group, or the candidate that is alone in it, with the facts that set it apart. */
+function groupNode(
+  cluster: GroupEntry,
+  words: readonly string[],
+  nodes: readonly Node[],
+  all: number,
+  facts: string,
+  uri?: string,
+): Node[] {
+  const [first] = nodes;
+  if (first === undefined || nodes.length === 1) {
+    return nodes.map((node) => (facts === "" ? node : { ...node, description: joined(node.description, facts), tooltip: [...node.tooltip, facts] }));
+  }
+  const label = share(nodes.length, all, words);
+  // The representative of a document's group may be one that the repository has: then it is not among these.
+  const { candidate = "" } = nodes.find((node) => node.candidate === cluster.representative) ?? first;
+  const tooltip = [
+    `${label}: ${nodes.map((node) => node.label).join(", ")}`,
+    ...(facts === "" ? [] : [facts]),
+    ...(cluster.min_similarity === 1 ? [] : [`Similarity to the one that stands for them: ${cluster.min_similarity.toFixed(2)} or more`]),
+  ];
+  const more = uri === undefined ? {} : { uri };
+  const id = `group ${uri ?? ""} ${candidate}`;
+  return [{ kind: "group", id, candidate, ...more, label, description: facts, tooltip, icon: ["organization"], children: nodes }];
+}
+
+/** Put its names first in a group whose description is empty or equal to another one. */
+function told(nodes: readonly Node[]): Node[] {
+  return nodes.map((node) => {
+    const alike = nodes.filter(({ label, description }) => label === node.label && description === node.description);
+    if (node.kind === "candidate" || (alike.length === 1 && node.description !== "")) {
+      return node;
+    }
+    const names = node.children.map(({ label }) => label).join(", ");
+    return { ...node, description: joined(names, node.description) };
+  });
+}
+
+function candidateNode(
+  result: CandidatesDocument,
+  work: CandidateEntry,
+  labels: ReadonlyMap<string, string>,
+  onlyHere: (file: FileEntry) => boolean,
+  now: number,
+): Node {
+  const label = plain(work.label, 80);
+  const branch = work.branch === null || label.includes(work.branch) ? "" : plain(work.branch, 60);
+  const made = age(work.made, now);
+  const same = work.identical.map((id) => plain(labels.get(id) ?? id, 60));
+  const set = result.bases[work.id];
+  return {
+    kind: "candidate",
+    id: `candidate ${work.id}`,
+    candidate: work.id,
+    label,
+    description: joined(
+      sizeAndState(work),
+      work.syntax_errors ? "breaks the syntax" : "",
+      work.being_written ? "still being written" : "",
+      work.no_op ? "changes nothing" : "",
+      branch,
+      made,
+    ),
+    tooltip: [
+      joined(plain(work.label, 200), work.tool === null ? "" : `made by ${plain(work.tool, 40)}`, made),
+      ...(work.rank === null ? [] : [placed(work.rank, work.why)]),
+      ...(work.branch === null ? [] : [`Branch: ${plain(work.branch, 200)}`]),
+      ...(work.folder === null ? [] : [`Folder: ${plain(work.folder, 300)}`]),
+      ...(work.behind === 0 ? [] : [`Started ${count(work.behind, "commit")} ago; compared as if made now`]),
+      ...(set === undefined ? [] : [`Its base was set to ${plain(set, 12)}`]),
+      ...(same.length === 0 ? [] : [`Exactly the same as ${same.join(", ")}`]),
+      ...work.conflicts.map((conflict) => `Conflict in ${plain(conflict.path, 100)}: ${plain(conflict.reason, 200)}`),
+      ...work.notes.map((note) => plain(note, 300)),
+    ],
+    icon: iconOf(work),
+    abilities: [work.kind, ...(work.folder === null ? [] : ["folder"]), ...(result.given.includes(work.id) ? ["given"] : [])],
+    children: work.files.map((file) => fileNode(result, work, file, onlyHere(file))),
+  };
+}
+
+/** The icon of a candidate: of the worst that applies. */
+export function iconOf(work: CandidateEntry): Icon {
+  const icons: readonly (readonly [boolean, Icon])[] = [
+    [work.verdict === "failed", ["error", "list.errorForeground"]],
+    [work.syntax_errors, BROKEN],
+    [work.conflicts.length > 0, ["git-merge", "list.warningForeground"]],
+    [work.being_written, ["sync"]],
+    [work.no_op, UNCHANGED],
+    [work.verdict === "passed", ["pass", "testing.iconPassed"]],
+  ];
+  return icons.find(([applies]) => applies)?.[1] ?? USUAL;
+}
+
+function fileNode(result: CandidatesDocument, work: CandidateEntry, file: FileEntry, onlyHere: boolean): Node {
+  const shown = plain(file.path, 300);
+  return {
+    kind: "file",
+    id: `file ${work.id} ${file.path}`,
+    candidate: work.id,
+    file: path.join(result.repository, file.path),
+    path: file.path,
+    status: file.status,
+    label: path.posix.basename(shown),
+    description: joined(
+      lines(file),
+      file.old_path === undefined ? "" : plain(`from ${file.old_path}`, 95),
+      file.kind === "code" ? "" : file.kind,
+      onlyHere ? "only here" : "",
+      folderOf(shown),
+    ),
+    tooltip: [
+      `${shown}: ${file.status}${onlyHere ? `; only ${plain(work.label, 60)} touches this file` : ""}`,
+      ...file.facts.map((fact) => plain(fact, 200)),
+    ],
+    children: [],
+  };
+}
+
+/** A candidate that is known for one document only: without a repository, or a file beside the document. */
+function revisionNode(uri: string, revision: ReportRevision, name: string): Node {
+  const label = revision.label === revision.id ? "" : plain(revision.label, 80);
+  return {
+    kind: "candidate",
+    id: `candidate ${revision.id}`,
+    candidate: revision.id,
+    label: name,
+    description: joined(
+      revisionWords(revision),
+      label === name ? "" : label,
+      ...revision.notes.filter((note) => !note.startsWith("syntax errors")).map((note) => plain(note, 60)),
+    ),
+    tooltip: [plain(revision.id, 200), ...(label === "" ? [] : [label]), placed(revision.rank, revision.why), ...revision.notes.map((note) => plain(note, 300))],
+    icon: revision.syntaxErrors ? BROKEN : revision.noOp || revision.notes.includes("whitespace-only") ? UNCHANGED : USUAL,
+    abilities: ["revision"],
+    uri,
+    children: [],
+  };
+}
+
+/** A file of the review. */
+export interface ReviewFile {
+  /** Relative to the repository, as the target has it. */
+  readonly path: string;
+  readonly candidates: readonly (Pick<CandidateEntry, "id" | "label"> & Pick<FileEntry, "path" | "status">)[];
+}
+
+/** The files that candidates change, those of most candidates first. */
+export function reviewFiles(result: CandidatesDocument): ReviewFile[] {
+  const files = new Map<string, ReviewFile["candidates"][number][]>();
+  for (const { id, label, files: changed } of result.ranking) {
+    for (const file of changed) {
+      // A renamed file is reviewed under its former name.
+      const key = file.old_path ?? file.path;
+      const entries = files.get(key) ?? [];
+      entries.push({ id, label, path: file.path, status: file.status });
+      files.set(key, entries);
+    }
+  }
+  return [...files]
+    .map(([name, candidates]) => ({ path: name, candidates }))
+    .sort((a, b) => b.candidates.length - a.candidates.length || (a.path < b.path ? -1 : 1));
+}
+
+/** Whether there is a text in the target whose hunks can be decided. */
+export function isReviewed({ candidates }: ReviewFile): boolean {
+  return candidates.some(({ status }) => status !== "created");
+}
+
+/** A file in a few words: "3 candidates · created · src". */
+export function fileWords({ path: name, candidates }: ReviewFile): string {
+  const statuses = [...new Set(candidates.map(({ status }) => status))].filter((status) => status !== "modified");
+  return joined(count(candidates.length, "candidate"), statuses.join(", "), folderOf(plain(name, 300)));
+}
+
+/** The changes of a file by each candidate, a line each. */
+export function fileTooltip({ path: name, candidates }: ReviewFile): string[] {
+  return [plain(name, 300), ...candidates.slice(0, 12).map(({ label, status }) => `${plain(label, 60)}: ${status}`)];
+}
+
+function folderOf(name: string): string {
+  const folder = path.posix.dirname(name);
+  return folder === "." ? "" : folder;
+}
+
+const LEVELS: ReadonlyMap<string, string> = new Map([
+  ["same up to names", "are the same up to names"],
+  ["same code", "have the same code"],
+  ["identical", "are identical"],
+]);
+
+/** "3 of 5 have the same code": of the words for the members of a group, the one that claims least decides. */
+export function share(members: number, all: number, words: readonly string[]): string {
+  const who = members < all ? `${members} of ${all}` : all === 2 ? "Both" : `All ${all}`;
+  const same = words.every((word) => LEVELS.has(word));
+  const [, level] = [...LEVELS].find(([word]) => words.includes(word)) ?? [];
+  return `${who} ${same && level !== undefined ? level : "make similar changes"}`;
+}
+
+/** "Rank 1: 4 of 5 make this edit". */
+function placed(rank: number, why: readonly string[]): string {
+  return [`Rank ${rank}`, ...(why.length === 0 ? [] : [why.map((fact) => plain(fact, 160)).join("; ")])].join(": ");
+}
+
+/** "+12 −3", or an empty string for no lines. */
+function lines(of: Pick<LinesEntry, "added" | "deleted"> | undefined): string {
+  const { added, deleted } = of ?? { added: 0, deleted: 0 };
+  return added + deleted === 0 ? "" : `+${added} −${deleted}`;
+}
+
+/** The result of checks, the size (first the code, then the kinds that are counted separately), and the conflicts of a candidate. */
+export function sizeAndState({ verdict, lines: kinds, files, conflicts }: CandidateEntry): string {
+  const checked: Readonly<Record<string, string>> = { passed: "passes", failed: "fails" };
+  const code = lines(kinds["code"]);
+  const others = ["tests", "docs", "generated"].filter((kind) => lines(kinds[kind]) !== "");
+  return joined(
+    verdict === null ? "" : (checked[verdict] ?? plain(verdict, 20)),
+    code === "" && others.length === 0 ? count(files.length, "file") : code,
+    ...others.map((kind) => `${kind} ${lines(kinds[kind])}`),
+    conflicts.length === 0 ? "" : count(conflicts.length, "conflict"),
+  );
+}
+
+/** The size of a revision, and what is wrong with it. */
+export function revisionWords({ editSize, syntaxErrors, noOp }: ReportRevision): string {
+  return joined(count(editSize, "token"), syntaxErrors ? "breaks the syntax" : "", noOp ? "changes nothing" : "");
+}
+
+const UNITS: readonly (readonly [string, number])[] = [
+  ["y", 31_536_000],
+  ["mo", 2_592_000],
+  ["d", 86_400],
+  ["h", 3600],
+  ["min", 60],
+];
+
+/** "3 h ago". */
+export function age(made: number | null, now: number): string {
+  if (made === null || made > now) {
+    return "";
+  }
+  const [unit, seconds] = UNITS.find(([, length]) => now - made >= length) ?? ["", 0];
+  return unit === "" ? "just now" : `${Math.floor((now - made) / seconds)} ${unit} ago`;
+}
+
+/** The parts of a line that say anything. */
+export function joined(...parts: readonly string[]): string {
+  return parts.filter((part) => part !== "").join(" · ");
+}
+
+/** The names of the candidates of a document, by id. */
+export async function namesOf({ reviews }: Parts, uri: Uri): Promise<Map<string, string>> {
+  const { result } = await reviews.get(uri);
+  return new Map(result?.candidates.map(({ id, name }) => [id, plain(name, 60)]));
 }

@@ -1,40 +1,31 @@
-// The view "Candidates": those of the repository, followed by those of the document alone.
+// The view "Candidates": those of the repository, followed by those of the document alone. And how many change a file, in the explorer.
 import * as vscode from "vscode";
 import { isSource, nameOf } from "../documents";
 import type { Answer } from "../newest";
 import type { Parts } from "../parts";
+import type { State as ServerState } from "../supervisor";
 import { count, plain } from "../text";
-import { documentGroups } from "./document";
-import { fileUri } from "./decorations";
-import { viewState } from "./state";
-import { type Mark, type Node, roots } from "./tree";
+import { type Node, documentGroups, roots } from "./tree";
 
-const ICONS: Readonly<Record<Mark, readonly [string, string?]>> = {
-  failed: ["error", "list.errorForeground"],
-  broken: ["warning", "list.warningForeground"],
-  conflict: ["git-merge", "list.warningForeground"],
-  written: ["sync"],
-  nothing: ["circle-slash", "disabledForeground"],
-  passed: ["pass", "testing.iconPassed"],
-  none: ["git-commit"],
-};
-
-const EXPANDED = vscode.TreeItemCollapsibleState.Expanded;
-const COLLAPSED = vscode.TreeItemCollapsibleState.Collapsed;
-const LEAF = vscode.TreeItemCollapsibleState.None;
+/** Files of the view have a scheme of their own, so that their letters are not the explorer's. */
+const FILE_SCHEME = "excise-file";
 
 /** Above so many candidates a group is opened by whoever wants to see it. */
 const MANY = 12;
 
-export class CandidatesView implements vscode.TreeDataProvider<Node> {
+export class CandidatesView implements vscode.TreeDataProvider<Node>, vscode.FileDecorationProvider {
   private readonly changed = new vscode.EventEmitter<undefined>();
+  private readonly decorationsChanged = new vscode.EventEmitter<undefined>();
   private readonly tree: vscode.TreeView<Node>;
   private reported: Answer<"excise/report"> | undefined;
   private nodes: Node[] = [];
   /** The nodes as text, to be compared. */
   private written = "";
   private total = 0;
+  /** How many candidates change a file, by its address. */
+  private touching = new Map<string, number>();
   readonly onDidChangeTreeData = this.changed.event;
+  readonly onDidChangeFileDecorations = this.decorationsChanged.event;
 
   constructor(private readonly parts: Parts) {
     const options = { treeDataProvider: this, showCollapseAll: true, canSelectMany: true };
@@ -44,8 +35,15 @@ export class CandidatesView implements vscode.TreeDataProvider<Node> {
     parts.subscriptions.push(
       this.tree,
       this.changed,
+      this.decorationsChanged,
+      vscode.window.registerFileDecorationProvider(this),
       current.onDidChange(refresh),
-      candidates.onDidChange(refresh),
+      candidates.onDidChange(() => {
+        refresh();
+        if (!candidates.searching) {
+          this.countTouching();
+        }
+      }),
       supervisor.onDidChangeState(refresh),
       vscode.window.onDidChangeActiveNotebookEditor(refresh),
       vscode.window.onDidChangeActiveTextEditor(refresh),
@@ -73,14 +71,43 @@ export class CandidatesView implements vscode.TreeDataProvider<Node> {
   }
 
   getTreeItem(node: Node): vscode.TreeItem {
-    const item = new vscode.TreeItem(node.label, this.collapsed(node));
+    const { Expanded, Collapsed, None } = vscode.TreeItemCollapsibleState;
+    const opened = node.kind === "batch" || (node.kind === "group" && this.total <= MANY);
+    const item = new vscode.TreeItem(node.label, node.children.length === 0 ? None : opened ? Expanded : Collapsed);
     item.id = `${this.parts.candidates.folder?.toString() ?? ""} ${node.id}`;
     item.description = node.description;
-    item.tooltip = tooltip(node.tooltip);
+    // Lines of plain text, without Markdown, links or icons.
+    item.tooltip = new vscode.MarkdownString("", false);
+    for (const [at, line] of node.tooltip.entries()) {
+      item.tooltip.appendMarkdown(at > 0 ? "\n\n" : "").appendText(line);
+    }
     item.accessibilityInformation = { label: `${node.label}, ${node.description}` };
-    item.contextValue = [node.kind, ...(node.abilities ?? []), ...(node.status === undefined ? [] : [node.status])].join(" ");
-    decorate(item, node);
+    item.contextValue = [node.kind, ...(node.abilities ?? [])].join(" ");
+    if (node.icon !== undefined) {
+      const [icon, colour] = node.icon;
+      item.iconPath = new vscode.ThemeIcon(icon, colour === undefined ? undefined : new vscode.ThemeColor(colour));
+    }
+    if (node.kind === "candidate" || node.kind === "group") {
+      item.command = { command: "excise.showCandidate", title: "Show Whole Candidate", arguments: [node] };
+    } else if (node.kind === "file") {
+      item.resourceUri = vscode.Uri.file(node.file ?? "").with({ scheme: FILE_SCHEME, query: node.status ?? "" });
+      item.iconPath = vscode.ThemeIcon.File;
+      item.command = { command: "excise.openFile", title: "Open", arguments: [node] };
+    }
     return item;
+  }
+
+  provideFileDecoration(uri: vscode.Uri): vscode.FileDecoration | undefined {
+    if (uri.scheme === FILE_SCHEME) {
+      const status = uri.query === "created" ? "added" : uri.query;
+      return new vscode.FileDecoration(status.charAt(0).toUpperCase(), uri.query, new vscode.ThemeColor(`gitDecoration.${status}ResourceForeground`));
+    }
+    const number = uri.scheme === "file" ? this.touching.get(uri.toString()) : undefined;
+    if (number === undefined) {
+      return undefined;
+    }
+    const tooltip = `${count(number, "candidate")} ${number === 1 ? "changes" : "change"} this file`;
+    return new vscode.FileDecoration(number > 99 ? "∞" : `${number}`, tooltip);
   }
 
   /** The row with the keyboard's focus, which toggles. Extensions are only notified of selections. */
@@ -90,13 +117,6 @@ export class CandidatesView implements vscode.TreeDataProvider<Node> {
     const after = this.tree.selection;
     await vscode.commands.executeCommand("list.toggleSelection");
     return after.find((node) => !before.includes(node)) ?? before.find((node) => !after.includes(node));
-  }
-
-  private collapsed(node: Node): vscode.TreeItemCollapsibleState {
-    if (node.children.length === 0) {
-      return LEAF;
-    }
-    return node.kind === "batch" || (node.kind === "group" && this.total <= MANY) ? EXPANDED : COLLAPSED;
   }
 
   private async refresh(): Promise<void> {
@@ -132,50 +152,52 @@ export class CandidatesView implements vscode.TreeDataProvider<Node> {
     if (rootNodes.length === 0 || beside.length === 0) {
       return [...rootNodes, ...beside];
     }
-    return [
-      ...rootNodes,
-      {
-        kind: "batch",
-        id: `document ${uri}`,
-        label: `Only for ${reported === undefined ? "" : plain(nameOf(reported.uri), 60)}`,
-        description: count(candidatesIn(beside), "candidate"),
-        tooltip: ["Found beside this file, or added by hand: they say nothing of other files."],
-        children: beside,
-      },
-    ];
+    const document: Node = {
+      kind: "batch",
+      id: `document ${uri}`,
+      label: `Only for ${reported === undefined ? "" : plain(nameOf(reported.uri), 60)}`,
+      description: count(candidatesIn(beside), "candidate"),
+      tooltip: ["Found beside this file, or added by hand: they say nothing of other files."],
+      children: beside,
+    };
+    return [...rootNodes, document];
   }
 
   /** Update the texts around the tree, and the context keys of menus and welcome texts. */
   private tell(): void {
-    const { reported } = this;
-    const number = reported?.result?.revisions.length ?? 0;
-    const state = this.state();
-    this.tree.badge = this.total === 0 ? undefined : { value: this.total, tooltip: count(this.total, "candidate") };
-    this.tree.description = this.total === 0 ? "" : count(this.total, "candidate");
-    this.tree.message = state === "shown" ? plain(reported?.problem ?? "", 300) : "";
-    const context = (name: string, value: unknown): void =>
-      void vscode.commands.executeCommand("setContext", `excise.${name}`, value);
-    context("hasRevisions", number > 0);
+    const { candidates, current, supervisor } = this.parts;
+    const { uri } = current;
+    const source = uri !== undefined && isSource(uri);
+    const notebook = vscode.window.activeNotebookEditor !== undefined;
+    const state = viewState({
+      server: supervisor.state,
+      trusted: vscode.workspace.isTrusted,
+      folders: (vscode.workspace.workspaceFolders ?? []).map((folder) => folder.uri.scheme),
+      document: notebook ? "notebook" : source ? "source" : vscode.window.activeTextEditor === undefined ? "none" : "other",
+      searching: candidates.searching,
+      indexing: source && this.reported === undefined,
+      refusal: candidates.shown?.refusal ?? "",
+      count: this.total,
+    });
+    const words = count(this.total, "candidate");
+    this.tree.badge = this.total === 0 ? undefined : { value: this.total, tooltip: words };
+    this.tree.description = this.total === 0 ? "" : words;
+    this.tree.message = state === "shown" ? plain(this.reported?.problem ?? "", 300) : "";
+    const context = (name: string, value: unknown): void => void vscode.commands.executeCommand("setContext", `excise.${name}`, value);
+    context("hasRevisions", (this.reported?.result?.revisions.length ?? 0) > 0);
     context("hasCandidates", this.total > 0);
-    context("hasSetAside", (this.parts.candidates.shown?.result?.set_aside.length ?? 0) > 0);
+    context("hasSetAside", (candidates.shown?.result?.set_aside.length ?? 0) > 0);
     context("state", state);
   }
 
-  private state(): string {
-    const editor = vscode.window.activeTextEditor;
-    const notebook = vscode.window.activeNotebookEditor !== undefined;
-    const { uri } = this.parts.current;
-    const source = uri !== undefined && isSource(uri);
-    return viewState({
-      server: this.parts.supervisor.state,
-      trusted: vscode.workspace.isTrusted,
-      folders: (vscode.workspace.workspaceFolders ?? []).map((folder) => folder.uri.scheme),
-      document: notebook ? "notebook" : source ? "source" : editor === undefined ? "none" : "other",
-      searching: this.parts.candidates.searching,
-      indexing: source && this.reported === undefined,
-      refusal: this.parts.candidates.shown?.refusal ?? "",
-      count: this.total,
-    });
+  private countTouching(): void {
+    const result = this.parts.candidates.shown?.result;
+    this.touching = new Map<string, number>();
+    for (const { path } of result?.ranking.flatMap(({ files }) => files) ?? []) {
+      const key = vscode.Uri.joinPath(vscode.Uri.file(result?.repository ?? ""), path).toString();
+      this.touching.set(key, (this.touching.get(key) ?? 0) + 1);
+    }
+    this.decorationsChanged.fire(undefined);
   }
 }
 
@@ -183,33 +205,35 @@ function candidatesIn(nodes: readonly Node[]): number {
   return nodes.reduce((sum, { kind, children }) => sum + (kind === "candidate" ? 1 : candidatesIn(children)), 0);
 }
 
-function decorate(item: vscode.TreeItem, node: Node): void {
-  const open = (command: string, title: string): vscode.Command => ({ command, title, arguments: [node] });
-  if (node.kind === "candidate") {
-    const [icon, colour] = ICONS[node.mark ?? "none"];
-    item.iconPath = new vscode.ThemeIcon(icon, colour === undefined ? undefined : new vscode.ThemeColor(colour));
-    item.command = open("excise.showCandidate", "Show Whole Candidate");
-  } else if (node.kind === "group") {
-    item.iconPath = new vscode.ThemeIcon("organization");
-    item.command = open("excise.showCandidate", "Show Whole Candidate");
-  } else if (node.kind === "file") {
-    item.resourceUri = fileUri(node.file ?? "", node.status ?? "M");
-    item.iconPath = vscode.ThemeIcon.File;
-    item.command = open("excise.openFile", "Open");
-  } else if (node.kind === "hidden" || node.kind === "rejected") {
-    const dim = new vscode.ThemeColor("disabledForeground");
-    item.iconPath = new vscode.ThemeIcon(node.kind === "hidden" ? "eye-closed" : "close", dim);
-  }
+export interface Circumstances {
+  readonly server: ServerState;
+  readonly trusted: boolean;
+  /** Schemes of the workspace folders, or none if no folder is open. */
+  readonly folders: readonly string[];
+  /** What is in view: a document that can be compared, a notebook, something else or nothing. */
+  readonly document: "source" | "notebook" | "other" | "none";
+  /** The repository is being looked at; the document is being read and compared. */
+  readonly searching: boolean;
+  readonly indexing: boolean;
+  /** Why the candidates of the repository are not known, or empty if they are or nobody asked. */
+  readonly refusal: string;
+  /** How many candidates there are to show. */
+  readonly count: number;
 }
 
-/** Lines of plain text, without Markdown, links or icons. */
-function tooltip(lines: readonly string[]): vscode.MarkdownString {
-  const text = new vscode.MarkdownString("", false);
-  lines.forEach((line, at) => {
-    if (at > 0) {
-      text.appendMarkdown("\n\n");
-    }
-    text.appendText(line);
-  });
-  return text;
+/** The state of a view; each that has nothing to show has its own text and remedy in package.json. */
+export function viewState({ server, folders, document, ...now }: Circumstances): string {
+  const states: readonly (readonly [string, boolean])[] = [
+    [server, server === "missing" || server === "failed"],
+    ["shown", now.count > 0],
+    ["virtual", folders.length > 0 && folders.every((scheme) => scheme !== "file")],
+    [server, server === "starting" || server === "idle"],
+    ["searching", now.searching],
+    ["indexing", now.indexing],
+    ["notebook", document === "notebook"],
+    ["empty", folders.length === 0 && document === "none"],
+    ["untrusted", !now.trusted],
+    ["refused", now.refusal !== ""],
+  ];
+  return states.find(([, applies]) => applies)?.[0] ?? "nothing";
 }

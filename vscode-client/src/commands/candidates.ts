@@ -1,9 +1,10 @@
-// What is done about whole candidates beside taking them: looking, comparing, setting aside, bases, folders.
+// What is done about whole candidates: looking, comparing, taking (one undo takes it back), setting aside, bases, folders.
 import * as vscode from "vscode";
+import { applied, reviewed, writable } from "../hunks/review";
 import type { Parts } from "../parts";
-import { type Content, putTogether } from "../take/apply";
+import { type Content, putTogether, takeChoices } from "../take";
 import { Halt, message, plain } from "../text";
-import { candidateOf, found, given, pick, revisionOf, selected } from "./choose";
+import { candidateOf, confirmed, found, given, pick, pickSome, revisionOf, selected } from "./choose";
 import { openHunks } from "./hunks";
 
 type Resource = [vscode.Uri, vscode.Uri | undefined, vscode.Uri | undefined];
@@ -21,21 +22,18 @@ export async function refreshCandidates(parts: Parts): Promise<void> {
   parts.candidates.now();
 }
 
-export async function hideCandidate(parts: Parts, argument?: unknown, selection?: unknown): Promise<void> {
-  const ids = await idsOf(parts, argument, selection, "Hide a candidate");
-  await parts.supervisor.request("excise/hide", { ids });
-  parts.candidates.now();
+export function hideCandidate(parts: Parts, argument?: unknown, selection?: unknown): Promise<void> {
+  return setAside(parts, "excise/hide", argument, selection, "Hide a candidate");
 }
 
-export async function rejectCandidate(parts: Parts, argument?: unknown, selection?: unknown): Promise<void> {
-  const ids = await idsOf(parts, argument, selection, "Reject a candidate");
-  await parts.supervisor.request("excise/reject", { ids });
-  parts.candidates.now();
+export function rejectCandidate(parts: Parts, argument?: unknown, selection?: unknown): Promise<void> {
+  return setAside(parts, "excise/reject", argument, selection, "Reject a candidate");
 }
 
-async function idsOf(parts: Parts, argument: unknown, selection: unknown, title: string): Promise<string[]> {
+async function setAside(parts: Parts, method: "excise/hide" | "excise/reject", argument: unknown, selection: unknown, title: string): Promise<void> {
   const ids = selected(argument, selection);
-  return ids.length > 0 ? ids : [(await candidateOf(parts, undefined, title)).work.id];
+  await parts.supervisor.request(method, { ids: ids.length > 0 ? ids : [(await candidateOf(parts, undefined, title)).work.id] });
+  parts.candidates.now();
 }
 
 /** Show again what was hidden or rejected. */
@@ -53,8 +51,7 @@ async function pickAside(parts: Parts): Promise<string[]> {
     throw new Halt("no candidate was set aside");
   }
   const items = result.set_aside.map(({ id, label, state }) => ({ id, label: message(label, 60), description: state }));
-  const chosen = await vscode.window.showQuickPick(items, { title: "Show candidates again", canPickMany: true });
-  return (chosen ?? []).map(({ id }) => id);
+  return (await pickSome(items, "Show candidates again")).map(({ id }) => id);
 }
 
 /** Say which commit a candidate started from, where what was found out is wrong. */
@@ -75,12 +72,11 @@ export async function setCandidateBase(parts: Parts, argument?: unknown): Promis
 
 /** Open the folder of a worktree in a window of its own. */
 export async function openFolder(parts: Parts, argument?: unknown): Promise<void> {
-  const { work } = await candidateOf(parts, argument, "Open the folder of a candidate");
+  const { folder, work } = await candidateOf(parts, argument, "Open the folder of a candidate");
   if (work.folder === null) {
     throw new Halt(`${message(work.label, 60)} has no folder: it is a ${message(work.kind, 20)}`);
   }
-  const base = parts.current.uri ?? parts.candidates.folder;
-  const uri = (base ?? vscode.Uri.file("/")).with({ path: vscode.Uri.file(work.folder).path, query: "", fragment: "" });
+  const uri = folder.with({ path: vscode.Uri.file(work.folder).path });
   await vscode.commands.executeCommand("vscode.openFolder", uri, { forceNewWindow: true });
 }
 
@@ -115,32 +111,34 @@ export async function compareCandidates(parts: Parts, argument?: unknown, select
   const first = chosen[0] ?? (await pick(result.ranking, "Compare two candidates: the first"));
   const others = result.ranking.filter(({ id }) => id !== first.id);
   const second = chosen[1] ?? (await pick(others, `Compare ${plain(first.label, 60)} with`));
-  const [a = [], b = []] = await Promise.all([first, second].map(({ id }) => contentsOf(parts, folder, id)));
-  const [left, right] = [a, b].map((contents) => new Map(contents.map((content) => [content.old_path, content])));
-  const [leftSide, rightSide] = [sides(parts, folder, first.id), sides(parts, folder, second.id)];
-  const paths = [...new Set([...a, ...b].map(({ old_path }) => old_path))].sort();
-  const resources = paths.flatMap((path): Resource[] => {
-    const [one, other] = [left?.get(path), right?.get(path)];
+  const [firstSide, secondSide] = [sides(parts, folder, first.id), sides(parts, folder, second.id)];
+  const both = new Map<string, [Content | undefined, Content | undefined]>();
+  for (const content of await contentsOf(parts, folder, first.id)) {
+    both.set(content.old_path, [content, undefined]);
+  }
+  for (const content of await contentsOf(parts, folder, second.id)) {
+    both.set(content.old_path, [both.get(content.old_path)?.[0], content]);
+  }
+  const resources = [...both].sort(([a], [b]) => (a < b ? -1 : 1)).flatMap(([, [one, other]]): Resource[] => {
     const content = one ?? other;
     if (content === undefined || (one !== undefined && one.new === other?.new)) {
       return [];
     }
     // What a candidate does not change is the origin's, of which the other candidate tells.
-    const shown = one === undefined ? rightSide(content, "old") : leftSide(one, "new");
-    const beside = other === undefined ? leftSide(content, "old") : rightSide(other, "new");
+    const shown = one === undefined ? secondSide(content, "old") : firstSide(one, "new");
+    const beside = other === undefined ? firstSide(content, "old") : secondSide(other, "new");
     return [[vscode.Uri.parse(content.uri), shown, beside]];
   });
   if (resources.length === 0) {
     throw new Halt(`${message(first.label, 60)} and ${message(second.label, 60)} make the same of every file`);
   }
-  const title = `${plain(first.label, 60)} ↔ ${plain(second.label, 60)}`;
-  await vscode.commands.executeCommand("vscode.changes", title, resources);
+  await vscode.commands.executeCommand("vscode.changes", `${plain(first.label, 60)} ↔ ${plain(second.label, 60)}`, resources);
 }
 
 /** Open a file of a candidate: where it is reviewed by hunks, those; else as it is before and after. */
 export async function openFile(parts: Parts, argument?: unknown): Promise<void> {
   const { path, candidate, status, file } = given(argument);
-  if (status === "M" && file !== undefined) {
+  if (status === "modified" && file !== undefined) {
     await openHunks(parts, vscode.Uri.file(file));
     return;
   }
@@ -152,6 +150,48 @@ export async function openFile(parts: Parts, argument?: unknown): Promise<void> 
   const label = `${plain(work.label, 60)}: ${plain(content.path, 80)}`;
   const [before, after] = (["old", "new"] as const).map((side) => parts.contents.put(folder, work.id, content, side));
   await vscode.commands.executeCommand("vscode.diff", before, after, label);
+}
+
+/** All that a candidate changes; of one that is known for a document only, what it makes of that. */
+export async function takeCandidate(parts: Parts, argument?: unknown): Promise<boolean> {
+  return typeof given(argument).uri === "string" ? takeRevision(parts, argument) : takeFiles(parts, argument);
+}
+
+/** One file of a candidate, as a whole: created, deleted, renamed or edited. */
+export async function takeFile(parts: Parts, argument?: unknown): Promise<boolean> {
+  const { path } = given(argument);
+  return path === undefined ? takeCandidate(parts, argument) : takeFiles(parts, argument, path);
+}
+
+/** What the row of the view stands for that has the keyboard's focus. */
+export async function takeSelected(parts: Parts): Promise<boolean> {
+  const node = await parts.view.focused();
+  if (node?.kind === "file" || node?.kind === "candidate" || node?.kind === "group") {
+    return takeFile(parts, node);
+  }
+  throw new Halt("choose a candidate, a group or a file in the view first");
+}
+
+async function takeFiles(parts: Parts, argument: unknown, path?: string): Promise<boolean> {
+  const { folder, work } = await candidateOf(parts, argument, "Take a whole candidate");
+  const conflicts = work.conflicts.map((conflict) => conflict.path).filter((file) => path === undefined || file === path);
+  if (conflicts.length > 0) {
+    const question = `${message(work.label, 60)} and your branch changed the same lines in ${message(conflicts.map((file) => plain(file, 60)).join(", "))}.`;
+    await confirmed(question, "Your branch's lines there are replaced. One undo takes it back.", "Take Its Lines");
+  }
+  const choices = [{ candidate: work.id, path: path ?? null, conflicts: conflicts.length > 0 }];
+  await takeChoices(parts, folder, choices, `Take ${path === undefined ? "" : `${path} of `}${work.label}`);
+  return true;
+}
+
+/** What a revision makes of one document. */
+async function takeRevision(parts: Parts, argument: unknown): Promise<boolean> {
+  const { uri, id } = await revisionOf(parts, argument, "Take a candidate");
+  await writable(uri);
+  const { version, state } = await reviewed(parts, uri);
+  await applied((anyway) => parts.supervisor.request("excise/applyRevision", { uri: uri.toString(), id, version, state, anyway }));
+  vscode.window.setStatusBarMessage(`$(check) Excise: took ${message(id, 60)}`, 4000);
+  return true;
 }
 
 async function contentsOf(parts: Parts, folder: vscode.Uri, candidate: string, path?: string): Promise<readonly Content[]> {

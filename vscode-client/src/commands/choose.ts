@@ -1,12 +1,10 @@
 // Which candidate or revision a command is about: that of the view, or one that the user picks.
 import * as vscode from "vscode";
-import type { Node } from "../candidates/tree";
-import { conflicts, joined, size, verdict } from "../candidates/words";
+import { type Node, joined, namesOf, revisionWords, sizeAndState } from "../candidates/tree";
 import { documentOf, nameOf } from "../documents";
-import { namesOf } from "../names";
 import type { Parts } from "../parts";
 import type { CandidateEntry, CandidatesDocument } from "../protocol";
-import { Halt, count, message } from "../text";
+import { Halt, message } from "../text";
 
 /** A candidate of a repository. */
 export interface Chosen {
@@ -55,7 +53,7 @@ export async function pick(works: readonly CandidateEntry[], title: string): Pro
   const items = works.map((work) => ({
     work,
     label: message(work.label, 60),
-    description: joined(verdict(work.verdict), ...size(work), conflicts(work)),
+    description: sizeAndState(work),
     detail: work.branch === null ? "" : message(work.branch, 80),
   }));
   return (await choice(items, title)).work;
@@ -75,11 +73,11 @@ export async function revisionOf(parts: Parts, argument: unknown, title: string)
   const names = await namesOf(parts, uri);
   const items = [...result.revisions]
     .sort((a, b) => a.rank - b.rank)
-    .map(({ id, label, notes, editSize, syntaxErrors, noOp }) => ({
-      id,
-      label: message(names.get(id) ?? id, 60),
-      description: joined(count(editSize, "token"), syntaxErrors ? "breaks the syntax" : "", noOp ? "changes nothing" : ""),
-      detail: joined(message(label, 80), ...notes.map((note) => message(note, 80))),
+    .map((revision) => ({
+      id: revision.id,
+      label: message(names.get(revision.id) ?? revision.id, 60),
+      description: revisionWords(revision),
+      detail: joined(message(revision.label, 80), ...revision.notes.map((note) => message(note, 80))),
     }));
   return { uri, id: (await choice(items, title)).id };
 }
@@ -87,6 +85,11 @@ export async function revisionOf(parts: Parts, argument: unknown, title: string)
 /** Have the user pick one: whoever picks none has cancelled the command. */
 export async function choice<T extends vscode.QuickPickItem>(items: readonly T[], title: string): Promise<T> {
   return chosen(await vscode.window.showQuickPick(items, { title, matchOnDetail: true }));
+}
+
+/** Have the user pick some, or none. */
+export async function pickSome<T extends vscode.QuickPickItem>(items: readonly T[], title: string): Promise<readonly T[]> {
+  return (await vscode.window.showQuickPick(items, { title, canPickMany: true })) ?? [];
 }
 
 /** Ask before lines are replaced or broken. */

@@ -1,32 +1,26 @@
-// The review of a document: the hunk editor, the next hunk that is not decided, and what all are compared with.
+// The review of a document: the hunk editor, the next hunk that is not decided, taking a variant, and what all are compared with.
 import * as vscode from "vscode";
-import { joined } from "../candidates/words";
+import { namesOf } from "../candidates/tree";
 import { SECTION } from "../config";
 import { documentOf, rangeOf, show } from "../documents";
-import { hunkAt, reviewed } from "../hunks/review";
+import { variantWords } from "../hunks/page";
+import { decide, hunkOf, reviewed } from "../hunks/review";
 import type { Parts } from "../parts";
-import { Halt } from "../text";
+import { Halt, message } from "../text";
+import { choice } from "./choose";
 
-const ORIGINS: Record<string, string> = {
-  saved: "the saved file",
-  head: "the file at HEAD",
-  index: "the file in the index",
-};
+const ORIGINS = { saved: "the saved file", head: "the file at HEAD", index: "the file in the index" };
 
 /** Open the hunk editor of a document, at a hunk if one is named. */
 export async function openHunks(parts: Parts, argument?: unknown): Promise<void> {
-  const uri = documentOf(parts, argument);
-  await show(uri);
-  const review = await reviewed(parts, uri);
-  const index = hunkAt(review, uri, argument);
-  parts.hunkEditors.open(uri, review.hunks[index] ?? review.hunks[review.next ?? 0]);
+  await show(documentOf(parts, argument));
+  const { uri, review, hunk } = await hunkOf(parts, argument);
+  parts.hunkEditors.open(uri, hunk ?? review.hunks[review.next ?? 0]);
 }
 
 /** Put the cursor on a hunk. */
 export async function revealHunk(parts: Parts, argument?: unknown): Promise<void> {
-  const uri = documentOf(parts, argument);
-  const review = await reviewed(parts, uri);
-  const hunk = review.hunks[hunkAt(review, uri, argument)];
+  const { uri, hunk } = await hunkOf(parts, argument);
   if (hunk === undefined) {
     throw new Halt("this hunk is not there any more");
   }
@@ -46,8 +40,8 @@ export function previousHunk(parts: Parts, argument?: unknown): Promise<void> {
 
 async function step(parts: Parts, argument: unknown, by: 1 | -1): Promise<void> {
   const uri = documentOf(parts, argument);
-  const review = await reviewed(parts, uri);
-  const open = review.hunks.flatMap(({ decided, range }, hunk) => (decided ? [] : [{ hunk, line: range.start.line }]));
+  const { hunks } = await reviewed(parts, uri);
+  const open = hunks.flatMap(({ decided, range }, hunk) => (decided ? [] : [{ hunk, line: range.start.line }]));
   if (open.length === 0) {
     throw new Halt("every hunk of this file is decided");
   }
@@ -56,22 +50,43 @@ async function step(parts: Parts, argument: unknown, by: 1 | -1): Promise<void> 
   await revealHunk(parts, { uri: uri.toString(), hunk: next?.hunk });
 }
 
-/** Choose which text the revisions are compared with; what fits them better than the setting is marked. */
-export async function chooseOrigin(parts: Parts, argument?: unknown): Promise<void> {
-  const uri = documentOf(parts, argument);
-  await parts.supervisor.ensure();
-  const offers = (await parts.sources.get(uri)).result?.offers ?? [];
+/** Take the variant that a link names, or let the user choose one: of a lens, of the view, or under the cursor. */
+export async function takeVariant(parts: Parts, argument?: unknown): Promise<boolean> {
+  const { uri, review, index, hunk } = await hunkOf(parts, argument);
+  if (hunk === undefined) {
+    throw new Halt("no candidate changes the lines at the cursor");
+  }
+  // A link names the variant, and null is the origin.
+  const { variant, state } = (argument ?? {}) as { variant?: unknown; state?: unknown };
+  if (variant === null || typeof variant === "number") {
+    if (state !== review.state) {
+      throw new Halt("the candidates have changed meanwhile; look at the hunk again");
+    }
+    await decide(parts, uri, review, index, variant);
+    return true;
+  }
+  const names = await namesOf(parts, uri);
+  const items = [
+    ...hunk.variants.map(({ ids, text }, at) => ({
+      variant: at,
+      label: message(ids.map((id) => names.get(id) ?? id).join(", "), 120),
+      description: [variantWords(hunk, at), hunk.units[at]?.words ?? "", hunk.variant === at ? "as it is now" : ""].filter(Boolean).join(" · "),
+      detail: text === "" ? "(deletes these lines)" : message(text.trim(), 160),
+    })),
+    { variant: null, label: "Keep the origin", description: hunk.decision === "origin" ? "as it is now" : "", detail: message(hunk.text.trim(), 160) },
+  ].filter(({ variant: at }) => at === null || hunk.variants[at]?.text !== hunk.text);
+  await decide(parts, uri, review, index, (await choice(items, `${hunk.where}: choose what to take`)).variant);
+  return true;
+}
+
+/** Choose which text the revisions are compared with. */
+export async function chooseOrigin(): Promise<void> {
   const section = vscode.workspace.getConfiguration(SECTION);
   const now = section.get("origin");
-  const items = Object.entries(ORIGINS).map(([value, label]) => ({
-    value,
-    label,
-    description: joined(value === now ? "as it is now" : "", offers.includes(value) ? "what the revisions were made from" : ""),
-  }));
+  const items = Object.entries(ORIGINS).map(([value, label]) => ({ value, label, description: value === now ? "as it is now" : "" }));
   const chosen = await vscode.window.showQuickPick(items, { title: "Compare revisions with" });
   if (chosen !== undefined && chosen.value !== now) {
-    const folders = vscode.workspace.workspaceFolders ?? [];
-    await section.update("origin", chosen.value, folders.length === 0);
+    await section.update("origin", chosen.value, (vscode.workspace.workspaceFolders ?? []).length === 0);
   }
 }
 

@@ -40,7 +40,7 @@ export async function printDebugInformation(parts: Parts): Promise<string> {
           `command: ${[connection.server.command, ...connection.server.args].join(" ")}`,
           `process id: ${String(connection.process.pid)}`,
         ]),
-    `revisions kept for a new server: ${supervisor.ledger.size}`,
+    `revisions kept for a new server: ${[...supervisor.ledger.documents.values()].reduce((sum, { revisions }) => sum + revisions.size, 0)}`,
     `settings: ${JSON.stringify({ ...settings(), origin: section.get("origin"), sources: section.get("sources"), diagnostics: section.get("diagnostics") })}`,
     ...(await documentLines(parts, current.uri)),
   ];

@@ -3,20 +3,12 @@ import { randomBytes } from "node:crypto";
 import * as vscode from "vscode";
 import { revealHunk } from "../commands/hunks";
 import { nameOf, opened, rangeOf } from "../documents";
-import { namesOf } from "../names";
+import { namesOf } from "../candidates/tree";
 import type { Parts } from "../parts";
 import type { ReviewHunk, ReviewResult } from "../protocol";
 import { message, plain, reason } from "../text";
-import { html } from "./html";
-import { type ToPage, fromPage, hunkKey, page } from "./page";
+import { type ToPage, fromPage, html, hunkKey, page, together } from "./page";
 import { type Open, decide, keep, replace, reviewed } from "./review";
-
-/** The state before a decision, to undo it. */
-interface Step {
-  readonly key: string;
-  readonly text: string;
-  readonly decided: boolean;
-}
 
 export class HunkEditors {
   private readonly panels = new Map<string, HunkEditor>();
@@ -32,22 +24,24 @@ export class HunkEditors {
       there.show(at);
       return;
     }
+    const editor = new HunkEditor(this.parts, uri, at);
+    this.panels.set(key, editor);
     // Lenses would repeat this: they are off while the hunks are shown here.
     const { supervisor } = this.parts;
+    supervisor.connection?.showLenses(uri, false);
     const reopened = supervisor.onDidOpen((connection) => connection.showLenses(uri, false));
-    const editor = new HunkEditor(this.parts, uri, at, () => {
+    editor.panel.onDidDispose(() => {
       reopened.dispose();
       this.panels.delete(key);
       supervisor.connection?.showLenses(uri, true);
     });
-    this.panels.set(key, editor);
-    supervisor.connection?.showLenses(uri, false);
   }
 }
 
 class HunkEditor {
   readonly panel: vscode.WebviewPanel;
-  private readonly steps: Step[] = [];
+  /** The states of the hunks that each decision made here could change, to undo it; the first is where it was made. */
+  private readonly steps: (readonly { readonly key: string; readonly text: string; readonly decided: boolean }[])[] = [];
   private seen: ReviewResult | undefined;
   /** The page as it was last posted, because one decision causes several updates. */
   private posted = "";
@@ -59,20 +53,15 @@ class HunkEditor {
     private readonly parts: Parts,
     private readonly uri: vscode.Uri,
     at: ReviewHunk | undefined,
-    closed: () => void,
   ) {
-    this.at = at === undefined ? undefined : hunkKey(at);
-    const root = parts.context.extensionUri;
-    const [media, dist] = [vscode.Uri.joinPath(root, "media"), vscode.Uri.joinPath(root, "dist")];
+    this.at = at && hunkKey(at);
+    const inside = (...names: string[]): vscode.Uri => vscode.Uri.joinPath(parts.context.extensionUri, ...names);
     const title = `Hunks: ${plain(nameOf(uri), 60)}`;
     this.panel = vscode.window.createWebviewPanel("excise.hunks", title, vscode.ViewColumn.Active, {
       enableScripts: true,
-      localResourceRoots: [media, dist],
+      localResourceRoots: [inside("media"), inside("dist")],
     });
-    this.panel.iconPath = {
-      light: vscode.Uri.joinPath(media, "excise-light.svg"),
-      dark: vscode.Uri.joinPath(media, "excise-dark.svg"),
-    };
+    this.panel.iconPath = { light: inside("media", "excise-light.svg"), dark: inside("media", "excise-dark.svg") };
     const { webview } = this.panel;
     const listening = vscode.Disposable.from(
       parts.reviews.inDetail(uri),
@@ -86,11 +75,9 @@ class HunkEditor {
     this.panel.onDidDispose(() => {
       this.closed = true;
       listening.dispose();
-      closed();
     });
-    const [script, style] = [vscode.Uri.joinPath(dist, "hunks.js"), vscode.Uri.joinPath(media, "hunks.css")];
-    const addresses = [script, style].map((file) => webview.asWebviewUri(file).toString()) as [string, string];
-    webview.html = html(randomBytes(24).toString("base64url"), webview.cspSource, ...addresses);
+    const [script, style] = [inside("dist", "hunks.js"), inside("media", "hunks.css")].map((file) => webview.asWebviewUri(file).toString());
+    webview.html = html(randomBytes(24).toString("base64url"), webview.cspSource, script ?? "", style ?? "");
   }
 
   show(at: ReviewHunk | undefined): void {
@@ -141,11 +128,11 @@ class HunkEditor {
     } else if (request?.type === "undo") {
       await this.undo();
     } else if (request?.type === "take") {
-      await this.take(request.key, request.variant);
+      await this.take(request.key, request.variant, request.alone);
     }
   }
 
-  private async take(key: string, variant: number | null): Promise<void> {
+  private async take(key: string, variant: number | null, alone: boolean): Promise<void> {
     const shown = this.seen?.hunks.find((hunk) => hunkKey(hunk) === key);
     const wanted = variant === null ? shown?.text : shown?.variants[variant]?.text;
     const { review, index, hunk } = await this.find(key);
@@ -155,23 +142,30 @@ class HunkEditor {
       await this.send();
       throw new Error("the candidates have changed meanwhile: look again, and choose again");
     }
-    const step = { key, text: this.textOf(hunk), decided: hunk.decided };
-    await decide(this.parts, this.uri, review, index, now);
+    const others = alone ? [] : [...together(hunk, now), ...together(hunk, hunk.variant)];
+    const hunks = [...new Set([index, ...others])].flatMap((at) => review.hunks[at] ?? []);
+    const step = hunks.map((each) => ({ key: hunkKey(each), text: this.textOf(each), decided: each.decided }));
+    await decide(this.parts, this.uri, review, index, now, alone);
     this.steps.push(step);
   }
 
-  /** Undo the last decision: restore the exact text, and whether it was decided. */
+  /** Undo the last decision: restore the exact text of all its hunks at once, and whether they were decided. */
   private async undo(): Promise<void> {
-    const step = this.steps.pop();
-    if (step === undefined) {
+    const [first, ...more] = this.steps.pop() ?? [];
+    if (first === undefined) {
       throw new Error("there is nothing to undo here");
     }
-    const { review, hunk } = await this.find(step.key);
-    this.at = step.key;
-    if (this.textOf(hunk) !== step.text) {
-      await replace(this.uri, review, hunk, step.text, "Undo a decision");
+    const { review } = await this.find(first.key);
+    this.at = first.key;
+    const before = review.hunks.flatMap((hunk) => {
+      const state = [first, ...more].find(({ key }) => key === hunkKey(hunk));
+      return state === undefined ? [] : [{ hunk, ...state }];
+    });
+    const changed = before.filter(({ hunk, text }) => this.textOf(hunk) !== text);
+    if (changed.length > 0) {
+      await replace(this.uri, review, changed, "Undo a decision");
     }
-    if (!step.decided && step.text.replace(/\r\n?/g, "\n") === hunk.text) {
+    for (const { hunk } of before.filter((state) => !state.decided && state.hunk.decided && state.hunk.decision === "origin")) {
       await keep(this.parts, this.uri, hunk, false);
     }
     this.parts.reviews.forget(this.uri);

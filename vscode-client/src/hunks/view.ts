@@ -1,23 +1,21 @@
 // The view "Hunks": those of the file in view, undecided first, then the other files of the review.
 import * as path from "node:path";
 import * as vscode from "vscode";
-import { joined } from "../candidates/words";
+import { type ReviewFile, fileTooltip, fileWords, isReviewed, joined, reviewFiles } from "../candidates/tree";
 import { nameOf, opened } from "../documents";
-import { namesOf } from "../names";
 import type { Answer } from "../newest";
 import type { Parts } from "../parts";
 import type { ReviewHunk } from "../protocol";
 import { plain } from "../text";
-import { type ReviewFile, fileTooltip, fileWords, isReviewed, reviewFiles } from "./files";
-import { hunkKey } from "./page";
-import { decision, hunkWords, progress, summary } from "./words";
+import { hunkKey, progress, warnings } from "./page";
 
 interface HunkNode {
   readonly kind: "hunk";
   readonly uri: string;
   readonly key: string;
   readonly review: ReviewHunk;
-  readonly names: ReadonlyMap<string, string>;
+  /** What the decisions break, and this hunk brings. */
+  readonly warnings: readonly string[];
 }
 
 /** A file of the review. */
@@ -36,7 +34,7 @@ export class HunksView implements vscode.TreeDataProvider<Node> {
   private readonly changed = new vscode.EventEmitter<undefined>();
   private readonly tree: vscode.TreeView<Node>;
   private files: FileNode[] = [];
-  /** The reviews of the files whose hunks somebody has looked at. */
+  /** The reviews of the files whose hunks somebody has looked at: they stay when the editor closes a hidden document. */
   private readonly known = new Map<string, Reviewed>();
   private written = "";
   readonly onDidChangeTreeData = this.changed.event;
@@ -80,29 +78,19 @@ export class HunksView implements vscode.TreeDataProvider<Node> {
   private async hunks(file: FileNode): Promise<HunkNode[]> {
     const uri = vscode.Uri.parse(file.uri);
     const before = this.known.get(file.uri)?.result;
-    const reviewed = before === undefined || opened(uri) !== undefined ? await this.asked(uri) : this.known.get(file.uri);
-    const names = await namesOf(this.parts, uri);
-    const nodes = (reviewed?.result?.hunks ?? []).map(
-      (review): HunkNode => ({ kind: "hunk", uri: file.uri, key: hunkKey(review), review, names }),
-    );
-    return [...nodes.filter(({ review }) => !review.decided), ...nodes.filter(({ review }) => review.decided)];
-  }
-
-  /** The review of a file that somebody looks at. The server has one of documents that are open, not of all files. */
-  private async asked(uri: vscode.Uri): Promise<Reviewed | undefined> {
-    try {
-      await vscode.workspace.openTextDocument(uri);
-    } catch {
-      return undefined;
+    // The server has reviews of documents that are open, not of all files.
+    if (before === undefined && !(await Promise.resolve(vscode.workspace.openTextDocument(uri)).then(Boolean, () => false))) {
+      return [];
     }
-    const reviewed = await this.parts.reviews.get(uri);
-    const key = uri.toString();
-    const first = this.known.get(key)?.result === undefined;
-    this.known.set(key, reviewed);
-    if (first && !this.parts.current.is(uri)) {
+    if (opened(uri) !== undefined) {
+      this.known.set(file.uri, await this.parts.reviews.get(uri));
+    }
+    if (before === undefined && !this.parts.current.is(uri)) {
       void this.refresh(); // the row of the file says how much is decided
     }
-    return reviewed;
+    const { hunks, problems } = this.known.get(file.uri)?.result ?? { hunks: [], problems: [] };
+    const nodes = hunks.map((review, at): HunkNode => ({ kind: "hunk", uri: file.uri, key: hunkKey(review), review, warnings: warnings({ problems }, at) }));
+    return [...nodes.filter(({ review }) => !review.decided), ...nodes.filter(({ review }) => review.decided)];
   }
 
   private fileItem({ uri: text, file, current }: FileNode): vscode.TreeItem {
@@ -133,19 +121,16 @@ export class HunksView implements vscode.TreeDataProvider<Node> {
     if (!this.parts.current.is(uri)) {
       return;
     }
-    // The editor closes hidden documents after a while. The review of such a file stays.
     const open = [...this.known.values()].filter((reviewed) => opened(reviewed.uri) !== undefined);
     const now = await Promise.all(open.map((reviewed) => this.parts.reviews.get(reviewed.uri)));
     [...now, ...(shown === undefined ? [] : [shown])].forEach((reviewed) => this.known.set(reviewed.uri.toString(), reviewed));
     this.files = this.listed(shown);
-    const all = [...this.known.values()].flatMap(({ result }) => (result === undefined ? [] : [result]));
-    const sum = {
-      decided: all.reduce((total, { decided }) => total + decided, 0),
-      undecided: all.reduce((total, { undecided }) => total + undecided, 0),
-    };
-    this.tree.description = sum.decided + sum.undecided === 0 ? "" : progress(sum);
+    const all = [...this.known.values()].flatMap(({ result }) => result ?? []);
+    const hunks = all.flatMap((review) => review.hunks);
+    const decided = hunks.filter((hunk) => hunk.decided).length;
+    this.tree.description = hunks.length === 0 ? "" : progress({ decided, undecided: hunks.length - decided });
     void vscode.commands.executeCommand("setContext", "excise.hasHunks", (shown?.result?.hunks.length ?? 0) > 0);
-    const written = JSON.stringify([this.files, all.map(({ state, hunks }) => [state, hunks])]);
+    const written = JSON.stringify([this.files, all.map((review) => [review.state, review.hunks, review.problems])]);
     // A change event redraws the tree, and users who walk through it by keys are at its start again.
     if (written !== this.written) {
       this.written = written;
@@ -156,32 +141,27 @@ export class HunksView implements vscode.TreeDataProvider<Node> {
   /** The files, starting with the one in view if candidates change it. */
   private listed(shown: Reviewed | undefined): FileNode[] {
     const result = this.parts.candidates.shown?.result;
-    const inView = shown?.uri.toString();
-    const nodes = (result === undefined ? [] : reviewFiles(result)).map((file): FileNode => {
+    const inView = shown?.uri.toString() ?? "";
+    const files = (result === undefined ? [] : reviewFiles(result)).map((file): FileNode => {
       const uri = vscode.Uri.file(path.posix.join(result?.repository ?? "", file.path)).toString();
       return { kind: "file", uri, file, current: uri === inView };
     });
-    const inViewNode = nodes.find(({ current }) => current);
-    if (inViewNode === undefined && inView !== undefined && (shown?.result?.hunks.length ?? 0) > 0) {
-      return [{ kind: "file", uri: inView, file: null, current: true }, ...nodes];
+    if ((shown?.result?.hunks.length ?? 0) > 0 && !files.some(({ current }) => current)) {
+      files.push({ kind: "file", uri: inView, file: null, current: true });
     }
-    return [...(inViewNode === undefined ? [] : [inViewNode]), ...nodes.filter((node) => node !== inViewNode)];
+    return files.sort((a, b) => Number(b.current) - Number(a.current));
   }
 }
 
-function hunkItem(node: HunkNode): vscode.TreeItem {
-  const { review: hunk, names } = node;
-  const where = hunkWords(hunk);
-  const item = new vscode.TreeItem(`${where.charAt(0).toUpperCase()}${where.slice(1)}`);
-  const name = (id: string): string => names.get(id) ?? plain(id, 60);
-  const outcome = decision(hunk, name);
-  const all = summary(hunk, name);
-  item.id = `${node.uri} ${node.key}`;
-  item.description = outcome === "" ? all : outcome;
-  item.tooltip = outcome === "" ? all : `${all}; ${outcome}`;
-  item.iconPath = new vscode.ThemeIcon(hunk.decided ? "pass-filled" : "circle-large-outline");
-  item.contextValue = "hunk";
-  item.accessibilityInformation = { label: `${where}, ${item.description}, ${hunk.decided ? "decided" : "not decided"}` };
-  item.command = { command: "excise.openHunks", title: "Open", arguments: [node] };
+function hunkItem({ uri, key, review: hunk, warnings: brought, ...node }: HunkNode): vscode.TreeItem {
+  const item = new vscode.TreeItem(`${hunk.where.charAt(0).toUpperCase()}${hunk.where.slice(1)}`);
+  const [outcome, all] = [plain(hunk.outcome, 160), plain(hunk.words, 160)];
+  item.id = `${uri} ${key}`;
+  item.description = joined(outcome === "" ? all : outcome, ...brought);
+  item.tooltip = [outcome === "" ? all : `${all}; ${outcome}`, ...brought].join("\n");
+  item.iconPath = new vscode.ThemeIcon(brought.length > 0 ? "warning" : hunk.decided ? "pass-filled" : "circle-large-outline");
+  item.contextValue = node.kind;
+  item.accessibilityInformation = { label: `${hunk.where}, ${item.description}, ${hunk.decided ? "decided" : "not decided"}` };
+  item.command = { command: "excise.openHunks", title: "Open", arguments: [{ uri, key }] };
   return item;
 }

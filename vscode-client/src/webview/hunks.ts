@@ -1,5 +1,5 @@
 // The hunk editor in its webview. Everything it shows comes as text and becomes text: no markup is made of it.
-import type { Card, CodeLine, FromPage, HunkPage, Page, ToPage } from "../hunks/page";
+import type { Card, FromPage, HunkPage, Page, ToPage } from "../hunks/page";
 
 declare function acquireVsCodeApi(): { postMessage(message: FromPage): void };
 
@@ -9,6 +9,8 @@ let shown: Page | undefined;
 let current: string | undefined;
 /** Hunks that the user has opened or closed against the rule. */
 const turned = new Map<string, boolean>();
+/** The next number takes its hunk without those that belong with it. */
+let alone = false;
 /** Hunks chosen here whose decision no page shows yet: keys are faster than answers. */
 const chosen = new Set<string>();
 
@@ -22,13 +24,10 @@ function byId(id: string): HTMLElement {
 
 function made<K extends keyof HTMLElementTagNameMap>(
   name: K,
-  className: string,
+  properties: Partial<HTMLElementTagNameMap[K]>,
   ...children: readonly (Node | string)[]
 ): HTMLElementTagNameMap[K] {
-  const element = document.createElement(name);
-  if (className !== "") {
-    element.className = className;
-  }
+  const element = Object.assign(document.createElement(name), properties);
   element.append(...children);
   return element;
 }
@@ -39,8 +38,9 @@ function show(page: Page, wanted: string | undefined): void {
   byId("title").textContent = page.title;
   byId("progress").textContent = page.progress;
   byId("problem").textContent = "";
-  byId("notes").replaceChildren(...page.notes.map((note) => made("li", "", made("bdi", "", note))));
-  const empty = made("p", "", "No candidate changes this file.");
+  byId("warnings").replaceChildren(...page.warnings.map(warning));
+  byId("notes").replaceChildren(...page.notes.map((note) => made("li", {}, made("bdi", {}, note))));
+  const empty = made("p", {}, "No candidate changes this file.");
   byId("hunks").replaceChildren(...(page.hunks.length === 0 ? [empty] : page.hunks.map(section)));
   page.hunks.filter(({ decided }) => decided).forEach(({ key }) => chosen.delete(key));
   const exists = page.hunks.some(({ key }) => key === (wanted ?? current));
@@ -51,14 +51,18 @@ function show(page: Page, wanted: string | undefined): void {
 /** The next (or previous) hunk that is not decided, from the first again after the last. */
 function neighbour(page: Page, from: string | undefined, by: 1 | -1): string | undefined {
   const start = page.hunks.findIndex(({ key }) => key === from);
-  const count = page.hunks.length;
-  for (let step = 1; step <= count; step++) {
-    const hunk = page.hunks[(((start + by * step) % count) + count) % count];
-    if (hunk !== undefined && !hunk.decided && !chosen.has(hunk.key)) {
-      return hunk.key;
-    }
-  }
-  return undefined;
+  const after = [...page.hunks.slice(start + 1), ...page.hunks.slice(0, start + 1)];
+  const open = ({ key, decided }: HunkPage): boolean => !decided && !chosen.has(key);
+  return (by === 1 ? after.find(open) : after.slice(0, -1).findLast(open))?.key;
+}
+
+function warning(text: string): HTMLElement {
+  return made("p", { className: "warning" }, "⚠ ", made("bdi", {}, text));
+}
+
+function setAlone(next: boolean): void {
+  alone = next;
+  byId("alone").textContent = alone ? "The next number takes its hunk alone." : "";
 }
 
 function select(key: string | undefined, focus: boolean): void {
@@ -82,23 +86,18 @@ function isFolded(hunk: HunkPage): boolean {
 
 function section(hunk: HunkPage): HTMLElement {
   const folded = isFolded(hunk);
-  const fold = made("button", "fold", folded ? "Show" : "Hide");
-  fold.type = "button";
-  fold.setAttribute("aria-expanded", String(!folded));
-  fold.setAttribute("aria-label", `${folded ? "Show" : "Hide"} ${hunk.title}`);
-  const title = made("h2", "", hunk.title.charAt(0).toUpperCase() + hunk.title.slice(1));
-  title.id = `hunk-${hunk.index}`;
-  const summary = made("span", "said", hunk.summary);
-  summary.id = `said-${hunk.index}`;
-  const decision = hunk.decided ? [made("span", "decision", "✓ ", made("bdi", "", hunk.decision))] : [];
-  const cards = made("div", "cards", card(hunk, hunk.origin), ...hunk.cards.map((entry) => card(hunk, entry)));
-  const element = made("section", "hunk", made("div", "head", title, summary, ...decision, fold), cards);
-  element.classList.toggle("folded", folded);
+  const label = folded ? "Show" : "Hide";
+  const onclick = (): void => turn(hunk);
+  const fold = made("button", { className: "fold", type: "button", ariaExpanded: String(!folded), ariaLabel: `${label} ${hunk.title}`, onclick }, label);
+  const title = made("h2", { id: `hunk-${hunk.key}` }, hunk.title.charAt(0).toUpperCase() + hunk.title.slice(1));
+  const summary = made("span", { id: `said-${hunk.key}`, className: "said" }, hunk.summary);
+  const decision = hunk.decided ? [made("span", { className: "decision" }, "✓ ", made("bdi", {}, hunk.decision))] : [];
+  const cards = made("div", { className: "cards" }, ...hunk.cards.map((entry) => card(hunk, entry)));
+  const head = made("div", { className: "head" }, title, summary, ...decision, fold);
+  const element = made("section", { className: folded ? "hunk folded" : "hunk", role: "group" }, head, ...hunk.warnings.map(warning), cards);
   element.dataset["key"] = hunk.key;
-  element.setAttribute("role", "group");
   element.setAttribute("aria-labelledby", `${title.id} ${summary.id}`);
   element.addEventListener("focusin", () => select(hunk.key, false));
-  fold.addEventListener("click", () => turn(hunk));
   return element;
 }
 
@@ -111,50 +110,46 @@ function turn(hunk: HunkPage): void {
   fresh.querySelector<HTMLElement>(".fold")?.focus();
 }
 
-function card(hunk: HunkPage, one: Card): HTMLElement {
-  const origin = one.variant === null;
-  const names = origin ? [made("bdi", "", "origin")] : one.names.map((name) => made("bdi", "", name));
-  const also = origin && one.names.length > 0 ? `: ${one.names.join(", ")}` : "";
-  const words = one.words === "" ? [] : [made("span", "said", made("bdi", "", `${one.words}${also}`))];
-  const take = made("button", "take", origin ? "Keep" : "Take", ...(one.key === "" ? [] : [" ", made("kbd", "", one.key)]));
-  take.type = "button";
+function card(hunk: HunkPage, shownCard: Card): HTMLElement {
+  const { variant, key, names, words, lines, unit, together, chosen: isChosen } = shownCard;
+  const origin = variant === null;
+  const who = origin ? "the origin" : names.join(", ");
+  const heading = made("h3", {}, ...(origin ? ["origin"] : names).map((name) => made("bdi", {}, name)));
+  const also = origin && names.length > 0 ? `: ${names.join(", ")}` : "";
+  const said = words === "" ? [] : [made("span", { className: "said" }, made("bdi", {}, `${words}${also}`))];
+  const verb = origin ? "Keep" : together.length > 0 ? `Take all ${together.length}` : "Take";
   // The spoken label begins with the visible text, which voice control needs.
-  const heard = one.key === "" ? "" : ` ${one.key}`;
-  take.setAttribute("aria-label", origin ? "Keep 0: the origin" : `Take${heard}: ${one.names.join(", ")}`);
-  take.setAttribute("aria-pressed", String(one.chosen));
-  take.addEventListener("click", () => choose(hunk, one.variant));
-  const heading = made("h3", "", ...names);
-  const lines = one.lines.map((line, at) => codeLine(line, origin && typeof line !== "number" ? lineNumber(hunk, one, at) : 0));
-  const none = made("span", "nothing", origin ? "nothing here yet" : "deletes these lines");
-  const code = made("pre", "", ...(lines.length === 0 ? [none] : lines));
-  code.tabIndex = 0;
-  code.setAttribute("role", "group");
-  code.setAttribute("aria-label", `code of ${origin ? "the origin" : one.names.join(", ")}`);
-  const element = made("div", origin ? "card origin" : "card", made("div", "who", heading, ...words, take), code);
-  element.classList.toggle("chosen", one.chosen);
-  return element;
-}
-
-function lineNumber(hunk: HunkPage, { lines }: Card, at: number): number {
-  const skipped = lines.slice(0, at).reduce<number>((sum, line) => sum + (typeof line === "number" ? line - 1 : 0), 0);
-  return hunk.first + at + skipped;
-}
-
-function codeLine(line: CodeLine, number: number): HTMLElement {
-  if (typeof line === "number") {
-    return made("span", "left-out", `… ${line.toLocaleString("en")} lines more`);
-  }
-  const pieces = line.map(({ text, marked }) => (marked ? made("mark", "", text) : text));
-  // The column of numbers is there for variants, too: code stands below code.
-  const gutter = made("i", "", number === 0 ? "" : String(number));
-  return made("span", "", gutter, ...pieces);
+  const ariaLabel = `${verb}${key === "" ? "" : ` ${key}`}: ${who}`;
+  const onclick = (): void => choose(hunk, shownCard, false);
+  const shownKey = key === "" ? [] : [" ", made("kbd", {}, key)];
+  const take = made("button", { className: "take", type: "button", ariaLabel, ariaPressed: String(isChosen), onclick }, verb, ...shownKey);
+  let number = hunk.first;
+  const rows = lines.map((line) => {
+    if (typeof line === "number") {
+      number += line;
+      return made("span", { className: "left-out" }, `… ${line.toLocaleString("en")} lines more`);
+    }
+    // The column of numbers is there for variants, too: code stands below code.
+    const gutter = made("i", {}, origin ? String(number++) : "");
+    return made("span", {}, gutter, ...line.map(({ text, marked }) => (marked ? made("mark", {}, text) : text)));
+  });
+  const none = made("span", { className: "nothing" }, origin ? "nothing here yet" : "deletes these lines");
+  const code = made("pre", { tabIndex: 0, role: "group", ariaLabel: `code of ${who}` }, ...(rows.length === 0 ? [none] : rows));
+  const byItself = (): void => choose(hunk, shownCard, true);
+  const apart = made("button", { type: "button", ariaLabel: `Take alone: ${who}`, onclick: byItself }, "Take alone ", made("kbd", {}, `a ${key}`));
+  const belongs = unit === "" ? [] : [made("p", { className: "unit" }, made("bdi", {}, unit), apart)];
+  const className = `card${origin ? " origin" : ""}${isChosen ? " chosen" : ""}`;
+  return made("div", { className }, made("div", { className: "who" }, heading, ...said, take), ...belongs, code);
 }
 
 /** Take a variant, and go on to the next hunk at once: the next key is meant for that one. */
-function choose(hunk: HunkPage, variant: number | null): void {
-  api.postMessage({ type: "take", key: hunk.key, variant });
-  chosen.add(hunk.key);
-  turned.delete(hunk.key);
+function choose(hunk: HunkPage, { variant, together }: Card, byItself: boolean): void {
+  api.postMessage({ type: "take", key: hunk.key, variant, alone: byItself });
+  setAlone(false);
+  for (const key of byItself ? [hunk.key] : [hunk.key, ...together]) {
+    chosen.add(key);
+    turned.delete(key);
+  }
   select((shown && neighbour(shown, hunk.key, 1)) ?? hunk.key, true);
 }
 
@@ -167,14 +162,16 @@ function pressed(event: KeyboardEvent): void {
   const { key } = event;
   if (key === "n" || key === "p") {
     select(neighbour(shown, current, key === "n" ? 1 : -1) ?? current, true);
+  } else if (key === "a") {
+    setAlone(!alone);
   } else if (key === "u") {
     api.postMessage({ type: "undo" });
   } else if (key === "Enter" && !onButton) {
     api.postMessage({ type: "open", key: hunk.key });
   } else if (/^[0-9]$/.test(key)) {
-    const picked = key === "0" ? hunk.origin : hunk.cards.find((each) => each.key === key);
+    const picked = hunk.cards.find((each) => each.key === key);
     if (picked !== undefined) {
-      choose(hunk, picked.variant);
+      choose(hunk, picked, alone);
     }
   } else {
     return;

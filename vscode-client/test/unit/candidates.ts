@@ -21,6 +21,7 @@ export function work(id: string, more: Partial<CandidateEntry> = {}): CandidateE
     branch: null,
     behind: 0,
     made: null,
+    word: "identical",
     identical: [],
     being_written: false,
     conflicts: [],
@@ -31,10 +32,17 @@ export function work(id: string, more: Partial<CandidateEntry> = {}): CandidateE
   };
 }
 
+/** The entry of a task, in which each family is a list of edits, and an edit its candidates. */
+export function batch(number: number, task: string | null, ...families: string[][][]): CandidatesDocument["batches"][number] {
+  const edit = (members: string[]): CandidatesDocument["batches"][number]["families"][number]["edits"][number] => ({ members, words: members.map(() => "identical"), relation: "", line: "+ y" });
+  return { number, task, members: families.flat(2), families: families.map((edits) => ({ lines: ["+ x = 1"], edits: edits.map(edit) })) };
+}
+
 export function cluster(members: string[], facts: string[] = []): CandidateCluster {
   const reasons = facts.map((text) => ({ kind: "tests", text, members }));
   const [representative = ""] = members;
-  return { batch: 1, members, representative, min_similarity: 1, reasons, words: [], passed: 0, failed: 0, undecided: 0 };
+  const words = members.map(() => "identical");
+  return { batch: 1, members, representative, min_similarity: 1, reasons, words, passed: 0, failed: 0, undecided: 0 };
 }
 
 export function candidates(more: Partial<CandidatesDocument> = {}): CandidatesDocument {
@@ -45,7 +53,7 @@ export function candidates(more: Partial<CandidatesDocument> = {}): CandidatesDo
     candidates: ids,
     similarity: [],
     clusters: [cluster(ids.slice(0, 2), ["adds no tests"]), cluster(["branch:chen"], ["deletes 12 lines"])],
-    batches: [{ number: 1, task: null, members: ids }],
+    batches: [batch(1, null, [ids.slice(0, 2)], [ids.slice(2)])],
     ranking: [
       work("worktree:ada", { representative: true }),
       work("worktree:bo", { identical: ["worktree:ada"] }),

@@ -44,7 +44,7 @@ with zipfile.ZipFile(file, "w") as wheel:
 }
 
 /** A server that needs one package, which pip finds in a folder. */
-function carried(directory: string, module = "excise_server/lsp/protocol.py"): CarriedServer {
+function carried(directory: string, module = "excise_server/lsp/app.py"): CarriedServer {
   const needed = wheel(path.join(directory, "registry"), "needed", "needed/code.py");
   const hash = createHash("sha256").update(readFileSync(needed)).digest("hex");
   const server = wheel(directory, "excise", module, "Requires-Dist: needed<1\n");
@@ -76,8 +76,8 @@ test("it is made from wheels, found as a server, replaces the one before, and ou
     ownPython: made,
     searchPath: "",
   });
-  assert.ok("server" in search, JSON.stringify(search));
-  assert.equal(search.server.version, "0.2.0");
+  assert.ok("version" in search, JSON.stringify(search));
+  assert.equal(search.version, "0.2.0");
 
   const before = readdirSync(storage);
   const strange = carried(path.join(folder, "wheels-of-another-excise"), "excise/taxes.py");

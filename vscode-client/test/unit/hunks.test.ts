@@ -1,52 +1,28 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type Page, code, fromPage, page } from "../../src/hunks/page";
-import { decision, hunkWords, summary, variantWords } from "../../src/hunks/words";
+import { type Page, code, fromPage, page, variantWords } from "../../src/hunks/page";
 import type { ReviewHunk, ReviewResult } from "../../src/protocol";
 
 function hunk(variants: Record<string, string[]>, more: Partial<ReviewHunk> = {}): ReviewHunk {
   const range = { start: { line: 4, character: 0 }, end: { line: 5, character: 0 } };
   const listed = Object.entries(variants).map(([text, ids]) => ({ text, ids }));
-  const undecided = { decision: "origin", variant: null, decided: false, marks: null };
-  return { lo: 4, hi: 5, range, text: "old\n", variants: listed, ...undecided, ...more };
+  const undecided = { where: "line 5", words: "", decision: "origin", variant: null, decided: false, outcome: "", marks: null };
+  const units = listed.map(() => ({ hunks: [], words: "" }));
+  return { lo: 4, hi: 5, range, text: "old\n", variants: listed, units, ...undecided, ...more };
 }
 
 function review(...hunks: ReviewHunk[]): ReviewResult {
   const decided = hunks.filter((one) => one.decided).length;
   const rest = { version: 1, state: 1, origin: "", pinned: true, signature: "", next: null };
-  return { ...rest, decided, undecided: hunks.length - decided, candidates: [], hunks };
+  return { ...rest, decided, undecided: hunks.length - decided, candidates: [], hunks, problems: [] };
 }
 
 const shownOf = (...hunks: ReviewHunk[]): Page => page("a.py", review(...hunks), (id) => id.toUpperCase());
 
-test("where a hunk is, as people count", () => {
-  const places = [[0, 0], [7, 7], [4, 5], [4, 7]].map(([lo = 0, hi = 0]) => hunkWords({ lo, hi }));
-  assert.deepEqual(places, ["at the start", "after line 7", "line 5", "lines 5 to 7"]);
-});
-
 test("who makes a change is said in words", () => {
-  const some = hunk({ "new\n": ["a", "b"], "old\n": ["c", "d", "e"] });
-  const said = (variants: Record<string, string[]>): string => summary(hunk(variants), (id) => id.toUpperCase());
-  assert.equal(summary(some, String), "2 of 5 make this change");
-  assert.equal(variantWords(some, 1), "3 of 5 leave it");
+  assert.equal(variantWords(hunk({ "new\n": ["a", "b"], "old\n": ["c", "d", "e"] }), 0), "2 of 5 make this change");
+  assert.equal(variantWords(hunk({ "new\n": ["a", "b"], "old\n": ["c", "d", "e"] }), 1), "3 of 5 leave it");
   assert.equal(variantWords(hunk({ "": ["a"], "old\n": ["b"] }), 0), "1 of 2 deletes it");
-  assert.equal(said({ "1\n": ["a"], "2\n": ["b"], "3\n": ["c"], "4\n": ["d"], "5\n": ["e"] }), "all five differ here");
-  assert.equal(said({ "1\n": ["a"], "2\n": ["b"] }), "both differ here");
-  assert.equal(said({ "1\n": ["a", "b"], "2\n": ["c"] }), "2 of 3 make one change, another makes another");
-  assert.equal(said({ "1\n": ["a", "b"], "2\n": ["c"], "old\n": ["d"] }), "2 of 4 make one change, another makes another");
-  assert.equal(said({ "1\n": ["a", "b", "c"] }), "all three make this change");
-  assert.equal(said({ "1\n": ["a"], "old\n": ["b", "c"] }), "only A makes this change");
-  assert.equal(said({ "1\n": ["a"], "2\n": ["b"], "old\n": ["c"] }), "2 of 3 change this, each in its own way");
-  assert.equal(said({ "1\n": ["a"] }), "A changes this");
-});
-
-test("what was decided is said, by name", () => {
-  const two = { "1\n": ["a", "b"], "2\n": ["c"] };
-  const said = (more: Partial<ReviewHunk>): string => decision(hunk(two, { decided: true, ...more }), (id) => id);
-  assert.equal(said({ decision: "variant", variant: 0 }), "as a and 1 more");
-  assert.equal(said({ decision: "variant", variant: 1 }), "as c");
-  assert.deepEqual(["origin", "mixed", "edited"].map((kind) => said({ decision: kind })), ["kept", "mixed", "edited by hand"]);
-  assert.equal(decision(hunk(two), (id) => id), "");
 });
 
 test("the page has the origin once, then each change with its key; what all agree on is folded", () => {
@@ -55,17 +31,33 @@ test("the page has the origin once, then each change with its key; what all agre
     hunk({ "1\n": ["a", "b", "c"] }, { lo: 9, hi: 10 }),
   );
   assert.equal(progress, "1 of 2 decided");
-  assert.deepEqual([hunks[0]?.origin.names, hunks[0]?.origin.key], [["B"], "0"]);
-  assert.deepEqual(hunks[0]?.cards.map(({ key, variant, chosen }) => [key, variant, chosen]), [["1", 0, false], ["2", 2, true]]);
+  assert.deepEqual([hunks[0]?.cards[0]?.names, hunks[0]?.cards[0]?.key], [["B"], "0"]);
+  assert.deepEqual(hunks[0]?.cards.map(({ key, variant, chosen }) => [key, variant, chosen]), [["0", null, false], ["1", 0, false], ["2", 2, true]]);
   assert.deepEqual(hunks.map(({ folded }) => folded), [false, true]);
+});
+
+test("a change that belongs with other hunks names them, and what the decisions break is said at the hunk that brings it", () => {
+  const units = [{ hunks: [0, 1], words: "2 hunks that belong together: user\u202e" }, { hunks: [], words: "" }];
+  const range = { start: { line: 6, character: 0 }, end: { line: 6, character: 9 } };
+  const shown = page(
+    "a.py",
+    {
+      ...review(hunk({ "1\n": ["a"], "old\n": ["b"] }, { units }), hunk({ "2\n": ["a"], "old\n": ["b"] }, { lo: 9, hi: 10, units })),
+      problems: [{ range, message: "uses user", hunk: 1 }, { range, message: "uses <b>\u202e", hunk: null }],
+    },
+    (id) => id,
+  );
+  assert.equal(shown.progress, "0 of 2 decided · 2 warnings");
+  assert.deepEqual([shown.warnings, shown.hunks.map(({ warnings }) => warnings)], [["Line 7 uses <b>\\u202e"], [[], ["Line 7 uses user"]]]);
+  assert.deepEqual(shown.hunks[0]?.cards.map(({ unit, together }) => [unit, together]), [["", []], ["2 hunks that belong together: user\\u202e", ["4-5", "9-10"]]]);
 });
 
 test("with many variants only nine have a key, and many names are counted", () => {
   const variants = Object.fromEntries(Array.from({ length: 64 }, (_, n) => [`${n}x\n`, [`id${n}`]]));
   const { hunks } = shownOf(hunk(variants));
-  assert.deepEqual(hunks[0]?.cards.map(({ key }) => key).slice(7, 11), ["8", "9", "", ""]);
+  assert.deepEqual(hunks[0]?.cards.map(({ key }) => key).slice(8, 12), ["8", "9", "", ""]);
   const many = shownOf(hunk({ "x\n": Array.from({ length: 64 }, (_, n) => `id${n}`) }));
-  const [names = []] = many.hunks.flatMap(({ cards }) => cards.map((one) => one.names));
+  const names = many.hunks[0]?.cards[1]?.names ?? [];
   assert.deepEqual([names.length, names.at(-1)], [13, "and 52 more"]);
 });
 
@@ -92,8 +84,10 @@ test("a text of 5,000 lines is cut in its middle, and hidden characters are made
 });
 
 test("what is not a message of the page is dropped", () => {
-  assert.deepEqual(fromPage({ type: "take", key: "1-2", variant: 0 }), { type: "take", key: "1-2", variant: 0 });
-  assert.deepEqual(fromPage({ type: "take", key: "1-2", variant: null }), { type: "take", key: "1-2", variant: null });
+  const take = { type: "take", key: "1-2", variant: 0, alone: false };
+  assert.deepEqual(fromPage({ ...take, alone: undefined }), take);
+  assert.deepEqual(fromPage({ ...take, variant: null, alone: "yes" }), { ...take, variant: null });
+  assert.deepEqual(fromPage({ ...take, alone: true }), { ...take, alone: true });
   for (const bad of [null, 1, {}, { type: "take" }, { type: "take", key: "1", variant: 0.5 }, { type: "take", key: "1" }, { type: "open" }, { type: "run", key: "x" }]) {
     assert.equal(fromPage(bad), undefined, JSON.stringify(bad));
   }

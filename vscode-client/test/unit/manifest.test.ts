@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { existsSync, readFileSync, readdirSync } from "node:fs";
 import { test } from "node:test";
-import { html as hunks } from "../../src/hunks/html";
+import { html as hunks } from "../../src/hunks/page";
 import { OLDEST_SERVER } from "../../src/servers";
 
 interface Manifest {

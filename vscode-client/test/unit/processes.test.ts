@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { homedir } from "node:os";
 import { test } from "node:test";
-import { environment, run } from "../../src/processes";
+import { environment, run } from "../../src/servers";
 
 const ends = { timeoutMs: 20_000 };
 

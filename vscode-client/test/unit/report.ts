@@ -2,8 +2,8 @@
 import type { ReportHunk, ReportResult, ReportRevision } from "../../src/protocol";
 
 export function revision(id: string, more: Partial<ReportRevision> = {}): ReportRevision {
-  const shown = { label: "", rank: 1, cluster: 1, noOp: false, notes: [], makers: 1, meanSimilarity: 0.5, why: ["nobody else makes it"], editSize: 3 };
-  return { id, ...shown, syntaxErrors: false, broken: [], file: null, ...more };
+  const shown = { label: id.replace(/^\w+:/, ""), rank: 1, cluster: 1, noOp: false, notes: [], makers: 1, meanSimilarity: 0.5, why: ["nobody else makes it"], editSize: 3 };
+  return { id, ...shown, syntaxErrors: false, file: null, ...more };
 }
 
 export function hunk(line: number, variants: Record<string, string[]>): ReportHunk {
@@ -29,9 +29,9 @@ export function report(more: Partial<ReportResult> = {}): ReportResult {
       [0.1, 0.2, 1],
     ],
     words: [
-      ["same", "contains", "different"],
-      ["contains", "same", "different"],
-      ["different", "different", "same"],
+      ["identical", "overlaps", "different"],
+      ["overlaps", "identical", "different"],
+      ["different", "different", "identical"],
     ],
     clusters: [
       { members: ["b", "worktree:a"], representative: "worktree:a", min_similarity: 0.8 },

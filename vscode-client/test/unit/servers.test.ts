@@ -4,7 +4,7 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:f
 import { tmpdir } from "node:os";
 import * as path from "node:path";
 import { after, test } from "node:test";
-import { OLDEST_SERVER, type Refused, type Wishes, along, atLeast, findServer, shebang } from "../../src/servers";
+import { OLDEST_SERVER, type Refused, type Server, type Wishes, along, atLeast, findServer, shebang } from "../../src/servers";
 
 const folder = mkdtempSync(path.join(tmpdir(), "servers-"));
 after(() => rmSync(folder, { recursive: true }));
@@ -24,27 +24,29 @@ function wishes(given: Partial<Wishes>): Wishes {
 
 async function refused(given: Partial<Wishes>): Promise<readonly Refused[]> {
   const search = await findServer(wishes(given));
-  assert.ok("refused" in search, JSON.stringify(search));
-  return search.refused;
+  assert.ok(!("command" in search), JSON.stringify(search));
+  return search;
+}
+
+async function found(given: Partial<Wishes>): Promise<Server> {
+  const server = await findServer(wishes(given));
+  assert.ok("command" in server, JSON.stringify(server));
+  return server;
 }
 
 const good = program("good/excise", 'echo "excise 0.2.0"');
 const python = program("python/python3", "echo 0.4.2");
 
 test("a tool without an interpreter in its first line is started as it is", async () => {
-  const search = await findServer(wishes({ path: [good] }));
-  assert.ok("server" in search);
-  assert.deepEqual(search.server.args, ["serve", "--stdio"]);
-  assert.equal(search.server.version, "0.2.0");
+  const server = await found({ path: [good] });
+  assert.deepEqual([server.args, server.version], [["serve", "--stdio"], "0.2.0"]);
 });
 
 test("a tool is started by the interpreter of its first line, isolated", async () => {
   const script = path.join(folder, "script");
   writeFileSync(script, `#!${python}\nraise SystemExit\n`);
-  const search = await findServer(wishes({ path: [script] }));
-  assert.ok("server" in search);
-  assert.equal(search.server.command, python);
-  assert.deepEqual(search.server.args, ["-I", "-m", "excise_server", "--stdio"]);
+  const server = await found({ path: [script] });
+  assert.deepEqual([server.command, server.args], [python, ["-I", "-m", "excise_server", "--stdio"]]);
 });
 
 test("the first line names an interpreter by its absolute path, or none", async () => {
@@ -64,8 +66,7 @@ test("a named server that is missing is refused, not passed over", async () => {
 });
 
 test("of several named ones the first that works is taken", async () => {
-  const search = await findServer(wishes({ path: [path.join(folder, "nowhere"), good] }));
-  assert.ok("server" in search && search.server.command === good);
+  assert.equal((await found({ path: [path.join(folder, "nowhere"), good] })).command, good);
 });
 
 test("one that is too old says both versions", async () => {
@@ -91,11 +92,7 @@ test("an interpreter without excise is told from one that fails", async () => {
 test("settings come before PATH, PATH before the extension's own environment", async () => {
   const searchPath = path.dirname(good);
   const given = { searchPath, ownPython: python };
-  const on = async (more: Partial<Wishes>): Promise<string> => {
-    const search = await findServer(wishes({ ...given, ...more }));
-    assert.ok("server" in search);
-    return search.server.origin;
-  };
+  const on = async (more: Partial<Wishes>): Promise<string> => (await found({ ...given, ...more })).origin;
   assert.equal(await on({}), "PATH");
   assert.equal(await on({ interpreter: [python] }), "the setting excise.interpreter");
   assert.equal(await on({ interpreter: [python], path: [good] }), "the setting excise.path");
@@ -107,8 +104,8 @@ test("relative entries of PATH, which could be the workspace's, are not looked a
   const before = process.cwd();
   process.chdir(folder);
   try {
-    assert.deepEqual(await along(`good${path.delimiter}.${path.delimiter}`, ["excise", "old"]), []);
-    assert.deepEqual(await along(`${folder}/good`, ["excise"]), [good]);
+    assert.deepEqual(await along(`good${path.delimiter}.${path.delimiter}`, "excise", "old"), []);
+    assert.deepEqual(await along(`${folder}/good`, "excise"), [good]);
   } finally {
     process.chdir(before);
   }

@@ -2,7 +2,9 @@
 // That real ones do is tested in the extension host and in the browser.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type State, Supervisor, Unavailable } from "../../src/supervisor";
+import type { Bootstrap } from "../../src/bootstrap";
+import type { Connection } from "../../src/connection";
+import { Ledger, type State, Supervisor, Unavailable } from "../../src/supervisor";
 
 class Session {
   wasStopped = false;
@@ -27,7 +29,7 @@ class Session {
 const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 interface World {
-  readonly supervisor: Supervisor<Session>;
+  readonly supervisor: Supervisor;
   readonly sessions: Session[];
   readonly states: State[];
   readonly told: string[];
@@ -38,7 +40,7 @@ function world(): World {
   const sessions: Session[] = [];
   const told: string[] = [];
   const states: State[] = [];
-  const supervisor = new Supervisor<Session>({
+  const bootstrap = {
     open: async () => {
       await settle();
       if (made.failure !== undefined) {
@@ -48,10 +50,11 @@ function world(): World {
       sessions.push(session);
       return session;
     },
-    crashed: (how, again) => told.push(`${how}: ${again ? "again" : "off"}`),
-    failed: (error) => told.push(`failed: ${(error as Error).message}`),
-    log: { warn: (text) => told.push(text), error: () => undefined },
-  });
+    crashed: (how: string, again: boolean) => told.push(`${how}: ${again ? "again" : "off"}`),
+    failed: (error: unknown) => told.push(`failed: ${(error as Error).message}`),
+    log: { warn: (text: string) => told.push(text), error: () => undefined },
+  };
+  const supervisor = new Supervisor(bootstrap as unknown as Bootstrap);
   supervisor.onDidChangeState((state) => states.push(state));
   const made: World = { supervisor, sessions, states, told, failure: undefined };
   return made;
@@ -85,14 +88,14 @@ test("after a crash the revisions are put back, and the user is told once", asyn
   await supervisor.ensure();
   supervisor.ledger.added("file:///a", [{ id: "x", text: "1" }, { id: "y", text: "2" }], ["x", "y"]);
   supervisor.ledger.removed("file:///a", ["y", "worktree:w"]);
-  const opened: Session[] = [];
+  const opened: Connection[] = [];
   supervisor.onDidOpen((session) => opened.push(session));
   sessions[0]?.end("signal SIGKILL");
   await settle();
   await settle();
   await settle();
   assert.equal(sessions.length, 2);
-  assert.deepEqual(opened, [sessions[1]]);
+  assert.equal(opened[0], sessions[1]);
   assert.deepEqual(sessions[1]?.asked, [
     ["excise/addRevisions", { uri: "file:///a", revisions: [{ id: "x", text: "1" }] }],
     ["excise/sources", { uri: "file:///a" }],
@@ -150,4 +153,21 @@ test("one that starts badly is told of once, however many wait for it", async ()
   }
   assert.deepEqual(made.told, ["failed: it ended at once"]);
   assert.equal(made.supervisor.state, "failed");
+});
+
+test("the ledger keeps what was accepted, in its order, and nothing that was removed", () => {
+  const ledger = new Ledger();
+  const text = (id: string): { id: string; text: string } => ({ id, text: id });
+  ledger.added("a", [text("x"), text("y"), text("z")], ["x", "z"]);
+  ledger.added("a", [{ id: "x", text: "newer" }], ["x"]);
+  assert.deepEqual([...(ledger.documents.get("a")?.revisions.values() ?? [])], [{ id: "x", text: "newer" }, text("z")]);
+  const removed = (): string[] => [...(ledger.documents.get("a")?.removed ?? [])];
+  ledger.removed("a", ["x", "worktree:w"]);
+  assert.deepEqual([...(ledger.documents.get("a")?.revisions.keys() ?? [])], ["z"]);
+  assert.deepEqual(removed(), ["x", "worktree:w"]);
+  ledger.added("a", [text("x")], ["x"]);
+  assert.deepEqual(removed(), ["worktree:w"], "what is added again is wanted again");
+  ledger.closed("a");
+  ledger.closed("unknown");
+  assert.deepEqual(removed(), []);
 });

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { count, message, plain, reason, score } from "../../src/text";
+import { count, message, plain, reason } from "../../src/text";
 
 test("hidden characters become visible", () => {
   assert.equal(plain("a\u202eb\u200bc\u0007\u001b[31m"), "a\\u202eb\\u200bc\\u0007\\u001b[31m");
@@ -24,7 +24,5 @@ test("messages have neither icons nor links", () => {
 
 test("numbers as people read them", () => {
   assert.deepEqual([count(1, "revision"), count(0, "revision")], ["1 revision", "0 revisions"]);
-  assert.deepEqual([score(0.834), score(null), score(undefined)], ["0.83", "–", "–"]);
-  assert.deepEqual([score(1), score(0.9999), score(0), score(0.0001)], ["1.00", ">.99", "0.00", "<.01"]);
   assert.deepEqual([reason(new Error("why")), reason("text")], ["why", "text"]);
 });

@@ -1,11 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { documentGroups } from "../../src/candidates/document";
-import { viewState, type Circumstances } from "../../src/candidates/state";
-import { type Node, markOf, roots } from "../../src/candidates/tree";
-import { age, share } from "../../src/candidates/words";
-import { shortNames } from "../../src/names";
-import { candidates, cluster, work } from "./candidates";
+import { type Node, age, documentGroups, fileTooltip, fileWords, iconOf, isReviewed, reviewFiles, roots, share } from "../../src/candidates/tree";
+import { type Circumstances, viewState } from "../../src/candidates/view";
+import type { FileEntry } from "../../src/protocol";
+import { batch, candidates, cluster, work } from "./candidates";
 import { report } from "./report";
 
 const NOW = 1_700_000_000;
@@ -17,7 +15,7 @@ function shape(node: Node): unknown {
 }
 
 function lone(more: Parameters<typeof work>[1]): Node {
-  const batches = [{ number: 1, task: null, members: ["worktree:x"] }];
+  const batches = [batch(1, null, [["worktree:x"]])];
   const [node] = roots(candidates({ clusters: [cluster(["worktree:x"])], batches, ranking: [work("worktree:x", more)] }), NOW);
   assert.ok(node?.kind === "candidate");
   return node;
@@ -25,31 +23,40 @@ function lone(more: Parameters<typeof work>[1]): Node {
 
 test("groups stand in order, and a group of one has no row of its own", () => {
   const nodes = roots(candidates(), NOW);
-  assert.deepEqual(nodes.map(shape), [["2 of 3 make this change", ["ada", "bo"]], "chen"]);
+  assert.deepEqual(nodes.map(shape), [["2 of 3 are identical", ["ada", "bo"]], "chen"]);
   assert.equal(nodes[0]?.description, "adds no tests");
   assert.match(nodes[1]?.description ?? "", /^\+3 −1 · deletes 12 lines$/);
+});
+
+test("edits near each other are one row above them, which does not call them the same", () => {
+  const batches = [batch(1, null, [["worktree:ada", "worktree:bo"], ["branch:chen"]])];
+  const [family, ...more] = roots(candidates({ batches }), NOW);
+  assert.ok(family);
+  assert.deepEqual(shape(family), ["3 candidates in 2 edits, near each other", [["2 of 3 are identical", ["ada", "bo"]], "chen"]]);
+  assert.deepEqual([family.kind, family.description, family.tooltip.at(-1), more], ["batch", "read each", "+ x = 1", []]);
+  const [apart] = roots(candidates({ batches: [batch(1, null, [["worktree:ada"], ["worktree:bo"], ["branch:chen"]])] }), NOW);
+  assert.ok(apart);
+  assert.equal(apart.label, "3 candidates, near each other");
+  assert.deepEqual(apart.children.map(({ description }) => description.split(" · ").slice(1).join()), ["adds no tests,only here: + y", "adds no tests,only here: + y", "deletes 12 lines,only here: + y"]);
 });
 
 test("groups that would read alike begin with their names", () => {
   const ids = ["a", "b", "c", "d"].map((name) => `worktree:${name}`);
   const clusters = [cluster(ids.slice(0, 2)), cluster(ids.slice(2))];
   const ranking = ids.map((id, at) => work(id, { cluster: at < 2 ? 1 : 2 }));
-  const nodes = roots(candidates({ clusters, ranking, batches: [{ number: 1, task: null, members: ids }] }), NOW);
+  const nodes = roots(candidates({ clusters, ranking, batches: [batch(1, null, [ids.slice(0, 2)], [ids.slice(2)])] }), NOW);
   assert.deepEqual(nodes.map(({ description }) => description), ["a, b", "c, d"]);
 });
 
 test("several tasks are told apart, and what was set aside comes last", () => {
-  const batches = [
-    { number: 1, task: "fix-7", members: ["worktree:ada", "worktree:bo"] },
-    { number: 2, task: null, members: ["branch:chen"] },
-  ];
+  const batches = [batch(1, "fix-7", [["worktree:ada", "worktree:bo"]]), batch(2, null, [["branch:chen"]])];
   const [first, second] = candidates().clusters;
   assert.ok(first && second);
   const ranking = candidates().ranking.map((one) => (one.id === "branch:chen" ? { ...one, batch: 2 } : one));
   const set_aside = [{ id: "branch:old", label: "old", state: "hidden" as const, digest: "" }];
   const nodes = roots(candidates({ batches, clusters: [first, { ...second, batch: 2 }], ranking, set_aside }), NOW);
   assert.deepEqual(nodes.map(shape), [
-    ["fix-7", [["Both make this change", ["ada", "bo"]]]],
+    ["fix-7", [["Both are identical", ["ada", "bo"]]]],
     ["Task 2", ["chen"]],
     ["Set aside", ["old"]],
   ]);
@@ -67,15 +74,15 @@ test("a candidate says how large it is, tests apart, what is wrong with it, and 
 
 test("what is special is marked, the worst first", () => {
   const conflicts = [{ path: "a.py", reason: "" }];
-  assert.equal(markOf(work("x", { verdict: "failed", syntax_errors: true, conflicts })), "failed");
-  assert.equal(markOf(work("x", { verdict: "passed", syntax_errors: true, conflicts })), "broken");
-  assert.equal(markOf(work("x", { verdict: "passed", conflicts })), "conflict");
-  assert.equal(markOf(work("x", { being_written: true, no_op: true })), "written");
-  assert.equal(markOf(work("x", { no_op: true })), "nothing");
-  assert.deepEqual([markOf(work("x", { verdict: "passed" })), markOf(work("x"))], ["passed", "none"]);
+  const icon = (more: Parameters<typeof work>[1]): string => iconOf(work("x", more))[0];
+  assert.equal(icon({ verdict: "failed", syntax_errors: true, conflicts }), "error");
+  assert.equal(icon({ verdict: "passed", syntax_errors: true, conflicts }), "warning");
+  assert.equal(icon({ verdict: "passed", conflicts }), "git-merge");
+  assert.equal(icon({ being_written: true, no_op: true }), "sync");
+  assert.deepEqual([icon({ no_op: true }), icon({ verdict: "passed" }), icon({})], ["circle-slash", "pass", "git-commit"]);
 });
 
-test("files have the letters of source control, and say whose they are alone", () => {
+test("files say what is done to them, and whose they are alone", () => {
   const files = [
     { path: "a.py", kind: "code", status: "created", added: 1, deleted: 0, facts: [] },
     { path: "lib/b.py", kind: "code", status: "renamed", added: 0, deleted: 0, facts: ["rename from c.py"], old_path: "c.py" },
@@ -86,9 +93,9 @@ test("files have the letters of source control, and say whose they are alone", (
   assert.ok(group?.kind === "group");
   const shown = group.children[1]?.children.map(({ status, label, description }) => [status, label, description]);
   assert.deepEqual(shown, [
-    ["A", "a.py", "+1 −0 · only here"],
-    ["R", "b.py", "from c.py · only here · lib"],
-    ["D", "d.py", "+0 −9 · tests · only here · tests"],
+    ["created", "a.py", "+1 −0 · only here"],
+    ["renamed", "b.py", "from c.py · only here · lib"],
+    ["deleted", "d.py", "+0 −9 · tests · only here · tests"],
   ]);
   assert.match(group.children[1]?.children[0]?.tooltip[0] ?? "", /only bo touches this file/);
 });
@@ -114,7 +121,18 @@ test("ages are in the largest unit", () => {
   const ages = [5, 60, 3600 * 5, 86_400 * 3, 86_400 * 70, 86_400 * 800].map((seconds) => age(NOW - seconds, NOW));
   assert.deepEqual(ages, ["just now", "1 min ago", "5 h ago", "3 d ago", "2 mo ago", "2 y ago"]);
   assert.deepEqual([age(null, NOW), age(NOW + 9, NOW)], ["", ""]);
-  assert.equal(share(5, 5, true), "All 5 make this change");
+});
+
+test("the heading of a group claims no more than the weakest word for its members", () => {
+  assert.equal(share(5, 5, ["identical", "same code"]), "All 5 have the same code");
+  assert.equal(share(2, 2, ["identical", "same up to names"]), "Both are the same up to names");
+  assert.equal(share(2, 3, ["identical", "identical"]), "2 of 3 are identical");
+  for (const word of ["overlaps", "different", "a word of another server"]) {
+    assert.equal(share(3, 4, ["identical", "same code", word]), "3 of 4 make similar changes");
+  }
+  const words = [["identical", "same code", "different"], ["same code", "identical", "different"], []];
+  const [group] = documentGroups("file:///x.py", report({ words }), new Set());
+  assert.equal(group?.label, "2 of 3 have the same code");
 });
 
 test("each circumstance has its own state", () => {
@@ -142,13 +160,38 @@ test("each circumstance has its own state", () => {
   assert.equal(state({ refusal: "no repository" }), "refused");
 });
 
-test("names lose what the document's path says, only where they stay apart", () => {
-  const short = (...ids: string[]): string[] => [...shortNames(ids, "/home/shop/a.py").values()];
-  assert.deepEqual(short("worktree:shop-gpt-4", "worktree:shop-gpt-5", "branch:x"), ["gpt-4", "gpt-5", "x"]);
-  assert.deepEqual(short("file:a.py.suggestion-gpt", "file:a.py.orig", "file:b.py"), ["gpt", "orig", "b.py"]);
-  assert.deepEqual(short("worktree:a", "branch:a", "branch:b"), ["worktree:a", "branch:a", "b"]);
-  assert.deepEqual(short("worktree:shop-", "worktree:shop", "patch:"), ["shop-", "shop", "patch:"]);
-  assert.deepEqual(short("shop-1", "a.py.x"), ["shop-1", "a.py.x"]);
-  assert.deepEqual(short(), []);
-  assert.deepEqual([...shortNames(["file:a.py.suggestion-gpt"], "/a/a.py").values()], ["gpt"]);
+function file(path: string, status: string, more: Partial<FileEntry> = {}): FileEntry {
+  return { path, kind: "code", status, added: 1, deleted: 0, facts: [], ...more };
+}
+
+const rankingOfFiles = [
+  work("worktree:ada", { files: [file("src/a.py", "modified"), file("new.py", "created"), file("lib/later.py", "renamed", { old_path: "lib/b.py" })] }),
+  work("worktree:bo", { files: [file("src/a.py", "modified"), file("lib/b.py", "deleted")] }),
+  work("branch:chen", { files: [file("src/a.py", "modified"), file("c.py", "modified")] }),
+];
+
+test("the files of all candidates, each once, where the target has them; those of most candidates first", () => {
+  const files = reviewFiles(candidates({ ranking: rankingOfFiles }));
+  assert.deepEqual(files.map(({ path }) => path), ["src/a.py", "lib/b.py", "c.py", "new.py"]);
+  assert.deepEqual(files.map(fileWords), ["3 candidates · src", "2 candidates · renamed, deleted · lib", "1 candidate", "1 candidate · created"]);
+  assert.deepEqual(files.map(isReviewed), [true, true, true, false], "what is not in the target has no hunks there");
+  const [, renamed] = files;
+  assert.ok(renamed);
+  assert.equal(renamed.candidates[0]?.path, "lib/later.py");
+  assert.deepEqual(fileTooltip(renamed), ["lib/b.py", "ada: renamed", "bo: deleted"]);
+});
+
+test("names of files are made harmless", () => {
+  const [hostile] = reviewFiles(candidates({ ranking: [work("x", { label: "a\u202eb", files: [file("d\u0000/e\n", "modified")] })] }));
+  assert.ok(hostile);
+  const said = [fileWords(hostile), ...fileTooltip(hostile)].join(" ");
+  // eslint-disable-next-line no-control-regex
+  assert.doesNotMatch(said, /[\u0000\u202e\n]/);
+});
+
+test("1,000 candidates of 100 files are put together at once", () => {
+  const many = Array.from({ length: 1000 }, (_, n) => work(`w${n}`, { files: Array.from({ length: 100 }, (_file, at) => file(`f${at}`, "modified")) }));
+  const files = reviewFiles(candidates({ ranking: many }));
+  assert.equal(files.length, 100);
+  assert.equal(files[0]?.candidates.length, 1000);
 });

@@ -1,0 +1,223 @@
+r"""What an edit takes away from other edits: names that it removes and another one begins to use.
+
+Two edits whose lines merge may still break each other: one renames a method, and the other one
+begins to call it. Names are read by scope, in any grammar (`excise.bindings`):
+
+>>> reader = NameReader()
+>>> a = reader.edit([EditedFile("s.c", "int put(int x) { return x; }\n", "int add(int x);\n")])
+>>> b = reader.edit([EditedFile("t.c", "int f;\n", "int f(void) { return put(1); }\n")])
+>>> [*a.breaks(b)]
+[Broken(path='t.c', line=1, name='put')]
+
+Which module a name is from is not known here: a use counts if the text does not bind the name, and
+if no file of the edits does so after them. What many things have (``.get``) is never said to be
+missing. Names of Python's modules are looked at in one file only: its imports say more.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from excise import languages
+from excise.bindings import TextNames
+from excise.errors import Unparsable
+from excise.preparation import Readings
+from excise.reading import PARSER_SECONDS, Reading
+
+_COMMON = frozenset(
+    name
+    for kind in (str, bytearray, list, dict, set, tuple, int, float, object, type, BaseException)
+    for name in dir(kind)
+) | frozenset(
+    ("close", "filter", "flush", "forEach", "length", "map", "match", "name", "open", "path",
+     "push", "read", "run", "search", "seek", "send", "slice", "start", "stop", "test", "then",
+     "value", "write")
+)  # fmt: skip
+"""Members of so many things that a name does not tell whose it is."""
+
+_FAMILIES = {"cpp": "c", "tsx": "javascript", "typescript": "javascript"}
+"""Grammars of one program, as one of them."""
+
+_OVERLOADED = frozenset(("java", "csharp", "c", "kotlin", "swift", "scala", "dart", "javascript"))
+"""Families in which a scope may define a name twice."""
+
+_OPEN = {
+    "python": re.compile(r"import \*|\b(?:globals|exec|setattr|vars|__getattr__)\b"),
+    "javascript": re.compile(r"export \*"),
+    "c": re.compile("##"),
+}
+"""By family, what gives a text names that nobody sees."""
+
+_MOST = 400_000
+"""Characters above which a text is not read: no person's file."""
+
+
+class EditedFile(NamedTuple):
+    """A file before and after an edit, as normalised texts: empty where there is none."""
+
+    path: str
+    before: str
+    after: str
+    new_path: str = ""
+
+
+class Broken(NamedTuple):
+    """A use, in a line from 1, of a name that another edit takes away."""
+
+    path: str
+    line: int
+    name: str
+
+
+class _FileNames(NamedTuple):
+    """A text and its names, in the family of languages that can use them."""
+
+    text: str
+    family: str
+    names: TextNames
+
+
+class _Taken(NamedTuple):
+    """A name that an edit takes away."""
+
+    path: str
+    name: str
+    is_member: bool
+    family: str
+    is_hidden: bool
+
+
+class _NewUse(NamedTuple):
+    """A name that an edit uses more often than before, and the place of a new use."""
+
+    path: str
+    line: int
+    is_member: bool
+    after: _FileNames
+
+
+@dataclass(frozen=True, slots=True)
+class NamedEdit:
+    """An edit of some files, by names.
+
+    - ``taken``: what it takes away.
+    - ``used``: by name, what it newly uses.
+    - ``provided``: names that it binds more often than the origin: it may bring what it uses.
+    - ``added``: what it defines and the origin does not, by path.
+    """
+
+    taken: tuple[_Taken, ...]
+    used: dict[str, list[_NewUse]]
+    provided: frozenset[str]
+    added: dict[str, frozenset[str]]
+
+    @property
+    def taken_names(self) -> frozenset[str]:
+        """The last parts of names that it takes away: only who uses one of them can break."""
+        return frozenset(_last(taken.name) for taken in self.taken)
+
+    def breaks(self, other: NamedEdit) -> Iterator[Broken]:
+        """Yield what another edit newly uses and this one takes away, each name once a file."""
+        for taken in self.taken:
+            name = _last(taken.name)
+            if name in other.provided:
+                continue
+            for new in other.used.get(name, ()):
+                if _is_broken(taken, new):
+                    yield Broken(new.path, new.line, taken.name)
+
+
+def _last(name: str) -> str:
+    return name.rpartition(".")[2]
+
+
+def _is_broken(taken: _Taken, new: _NewUse) -> bool:
+    if taken.family != new.after.family or (taken.is_hidden and taken.path != new.path):
+        return False
+    if taken.is_member or taken.path == new.path or taken.family == "python":
+        return taken.is_member is new.is_member and (taken.is_member or taken.path == new.path)
+    if taken.family == "javascript":  # whose modules have to be imported by their names
+        stem = re.escape(taken.path.removesuffix("/index").rpartition("/")[2].partition(".")[0])
+        return bool(re.search(rf"""['"/]{stem}(?:\.[cm]?[jt]sx?)?['"]""", new.after.text))
+    return taken.family == "go" or not new.is_member
+
+
+class NameReader:
+    """Reads the names of files, each text once."""
+
+    def __init__(self, readings: Readings | None = None) -> None:
+        self._readings = Readings() if readings is None else readings
+        self._known: dict[tuple[str, str], _FileNames | None] = {}
+
+    def edit(self, files: Iterable[EditedFile]) -> NamedEdit:
+        """Read an edit: its files of code. Those that nobody can read take and use nothing."""
+        every = [
+            (file, before, after)
+            for file in files
+            if (before := self._names(file, file.before)) is not None
+            and (after := self._names(file, file.after)) is not None
+        ]
+        more = Counter[str]()
+        for _, before, after in every:
+            more.update(after.names.bound)
+            more.subtract(before.names.bound)
+        given = {name for _, _, after in every for name in after.names.bound}
+        taken: list[_Taken] = []
+        used: dict[str, list[_NewUse]] = {}
+        added = {}
+        for file, before, after in every:
+            family = before.family
+            is_open = family in _OPEN and _OPEN[family].search(after.text)
+            for name, is_member in before.names.defined.items():
+                last = _last(name)
+                if last not in given and not is_open and not (is_member and last in _COMMON):
+                    is_hidden = family == "c" and _is_static(before.text, name)
+                    taken.append(_Taken(file.path, name, is_member, family, is_hidden))
+            for name, new in _new_uses(file, before, after):
+                used.setdefault(name, []).append(new)
+            new_names = after.names.defined.keys() - before.names.defined
+            if new_names and before.family not in _OVERLOADED:
+                added[file.path] = frozenset(new_names)
+        provided = frozenset(name for name, times in more.items() if times > 0)
+        return NamedEdit(tuple(taken), used, provided, added)
+
+    def _names(self, file: EditedFile, text: str) -> _FileNames | None:
+        key = file.path, text
+        if key not in self._known:
+            grammar = languages.resolve(None, file.path, file.before)
+            self._known[key] = None
+            if grammar is not None and len(text) <= _MOST:
+                reading = Reading(grammar, timeout=PARSER_SECONDS, path=file.path)
+                self._known[key] = self._read(text, reading, _FAMILIES.get(grammar, grammar))
+        return self._known[key]
+
+    def _read(self, text: str, reading: Reading, family: str) -> _FileNames | None:
+        if not text:
+            return _FileNames(text, family, TextNames({}, Counter(), {}))
+        try:
+            tree = self._readings.texts.tree(text, reading)
+        except (Unparsable, LookupError):
+            return None
+        if tree.root_node.has_error:
+            return None
+        return _FileNames(text, family, TextNames.of(tree, text))
+
+
+def _new_uses(
+    file: EditedFile, before: _FileNames, after: _FileNames
+) -> Iterator[tuple[str, _NewUse]]:
+    """Yield the new uses, on a line that the origin lacks if there is one."""
+    old_lines, lines = set(before.text.split("\n")), after.text.split("\n")
+    for (name, is_member), places in after.names.uses.items():
+        if len(places) > len(before.names.uses.get((name, is_member), ())):
+            new = [line for line in places if lines[line] not in old_lines]
+            line = (new or places)[0] + 1
+            yield name, _NewUse(file.new_path or file.path, line, is_member, after)
+
+
+def _is_static(text: str, name: str) -> bool:
+    return bool(re.search(rf"\bstatic\b[^;{{}}=]*\b{re.escape(name)}\b", text))

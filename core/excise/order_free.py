@@ -1,0 +1,257 @@
+r"""Additions whose order says nothing: imports, functions and methods, keys of a mapping.
+
+Two edits that insert at one place are in each other's way, unless what they insert are complete
+members of a parent whose members may stand in any order, under names of their own:
+
+>>> origin, a, b = "class S:\n    x = 1\n", "    def f(self): ...\n", "    def g(self): ...\n"
+>>> both_add(origin, 2, a, b, "python").parent
+'S'
+>>> both_add(origin, 2, a, "    y = 2\n", "python") is None
+True
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from excise.errors import Unparsable
+from excise.reading import PARSER_SECONDS, is_large
+from excise.syntax import encode, line_starts, parse, split_lines
+from excise.text import raw_lines
+
+_MEMBERS: dict[str, dict[str, str]] = {
+    "python": {
+        "module": "import_statement import_from_statement | function_definition class_definition",
+        "block": "import_statement import_from_statement",
+        "class_definition": "function_definition",
+    },
+    "javascript": {
+        "program": "import_statement | function_declaration generator_function_declaration"
+        " class_declaration export_statement",
+        "class_body": "method_definition",
+    },
+    "typescript": {
+        "program": "import_statement | function_declaration generator_function_declaration"
+        " class_declaration interface_declaration type_alias_declaration export_statement",
+        "class_body": "method_definition",
+    },
+    "java": {
+        "program": "import_declaration | class_declaration interface_declaration",
+        "class_body": "method_declaration",
+    },
+    "csharp": {
+        "compilation_unit": "using_directive | class_declaration",
+        "declaration_list": "method_declaration",
+    },
+    "go": {
+        "source_file": "import_declaration | function_declaration method_declaration",
+        "import_spec_list": "import_spec",
+    },
+    "rust": {
+        "source_file": "use_declaration | function_item struct_item enum_item trait_item",
+        "declaration_list": "use_declaration | function_item",
+    },
+    "c": {"translation_unit": "preproc_include | function_definition"},
+    "cpp": {
+        "translation_unit": "preproc_include | function_definition",
+        "declaration_list": "function_definition",
+    },
+    "ruby": {"program": "method class module", "body_statement": "method class module"},
+    "json": {"object": "pair"},
+    "toml": {"document": "pair | table", "table": "pair"},
+    "yaml": {"block_mapping": "block_mapping_pair"},
+}
+"""By grammar and parent, the kinds of members, those that may stand among each other together."""
+
+ORDER_FREE: dict[str, dict[str, tuple[frozenset[str], ...]]] = {
+    grammar: {
+        parent: tuple(frozenset(group.split()) for group in kinds.split("|"))
+        for parent, kinds in parents.items()
+    }
+    for grammar, parents in {**_MEMBERS, "tsx": _MEMBERS["typescript"]}.items()
+}
+"""`_MEMBERS`, read. Fields, values of enumerations, entries of lists: their order counts."""
+
+_ACTING = frozenset(("decorator", "annotation", "marker_annotation", "attribute_list"))
+"""Whatever acts on a member where it is defined: its order may count."""
+
+_IMPORTS = ("import", "use_declaration", "using_directive", "preproc_include")
+
+_REPEATED = frozenset(("init", "_", "<<"))
+"""Names that do not name one thing: Go's ``init``, and YAML's merged keys."""
+
+
+class Additions(NamedTuple):
+    """What two edits add to one parent.
+
+    - ``parent``: the qualified name of the parent; empty for the top level of the text.
+    - ``names``: what the first adds, and what the second adds.
+    - ``text``: the text with both, the first one's first.
+    """
+
+    parent: str
+    names: tuple[tuple[str, ...], tuple[str, ...]]
+    text: str
+
+
+def both_add(origin: str, line: int, a: str, b: str, grammar: str | None) -> Additions | None:
+    """Return what two texts, both inserted before a line, add to an order-free parent, or None.
+
+    Each is a run of complete members of one parent of `ORDER_FREE`, none of them decorated, and the
+    text with both parses and has each of their names once.
+
+    - ``origin``, ``a``, ``b``: normalised texts: the whole one, and entire lines.
+    - ``line``: the line of the origin, from 0, before which both are inserted.
+    - ``grammar``: the grammar of the text; None: nothing is known of it.
+    """
+    parents = ORDER_FREE.get(grammar or "")
+    lines = raw_lines(origin)
+    before = "".join(lines[:line])
+    if parents is None or not all(part.endswith("\n") for part in (before or "\n", a, b)):
+        return None
+    text = f"{before}{a}{b}{''.join(lines[line:])}"
+    if is_large(text):
+        return None
+    try:
+        tree = parse(text, grammar or "", None, None, PARSER_SECONDS)
+    except (Unparsable, LookupError):
+        return None
+    if (root := tree.root_node).has_error:
+        return None
+    data = encode(text)
+    starts, middle = line_starts(split_lines(data)), line + a.count("\n")
+    runs = [
+        _run(root, data, starts[line], starts[middle]),
+        _run(root, data, starts[middle], starts[middle + b.count("\n")]),
+    ]
+    if not all(runs) or runs[0][0].parent != runs[1][0].parent:
+        return None
+    parent = runs[0][0].parent
+    kinds = {member.type for run in runs for member in run}
+    inside = parents.get(parent.type, ())
+    if parent.parent is not None and parent.type == "block":
+        inside = (*inside, *parents.get(parent.parent.type, ()))
+    if not any(kinds <= group for group in inside) or any(map(_acts, (*runs[0], *runs[1]))):
+        return None
+    names = [tuple(name for member in run for name in _names(member, data)) for run in runs]
+    times = Counter(name for child in parent.named_children for name in set(_names(child, data)))
+    added = [*names[0], *names[1]]
+    if not all(times[name] == 1 and name not in _REPEATED for name in added):
+        return None
+    if len(set(added)) < len(added) or not (names[0] and names[1]):
+        return None
+    return Additions(_qualified(parent, data), (names[0], names[1]), text)
+
+
+def _run(root: Any, data: bytes, start: int, stop: int) -> list[Any]:  # noqa: ANN401
+    """Return the siblings that take up a range of bytes, comments aside, or none."""
+    bare = data[start:stop]
+    start += len(bare) - len(bare.lstrip())
+    stop -= len(bare) - len(bare.rstrip())
+    if start >= stop:
+        return []
+    node = root
+    while inner := [
+        child
+        for child in node.children
+        if child.start_byte <= start
+        and _end(child, data) >= stop
+        # A run of one member is a member, and not its parts.
+        and (child.start_byte < start or _end(child, data) > stop)
+    ]:
+        node = inner[0]
+    members = []
+    for child in node.children:
+        if child.start_byte >= stop or _end(child, data) <= start:
+            continue
+        if child.start_byte < start or _end(child, data) > stop:
+            return []
+        if child.is_named and child.type not in ("comment", "line_comment", "block_comment"):
+            members.append(child)
+        elif not child.is_named and child.type not in (",", ";", "\n"):
+            return []
+    return members
+
+
+def _end(node: Any, data: bytes) -> int:  # noqa: ANN401
+    """Return where a node ends, without the line end that some grammars count to it."""
+    end: int = node.end_byte
+    while end > node.start_byte and data[end - 1 : end].isspace():
+        end -= 1
+    return end
+
+
+def _acts(member: Any) -> bool:  # noqa: ANN401
+    """Whether something acts on a member, or it exists for its effect alone."""
+    near = [member, *member.children, *(c for m in member.children for c in m.children)]
+    before = member.prev_named_sibling
+    if before is not None and before.type in ("attribute_item", "decorator"):
+        return True
+    if member.type == "import_statement" and member.child_by_field_name("source") is not None:
+        return not any(child.type == "import_clause" for child in member.children)
+    return any(node.type in _ACTING or node.type in ("default", "wildcard_import") for node in near)
+
+
+def _names(node: Any, data: bytes) -> Iterator[str]:  # noqa: ANN401
+    """Yield the names that a member gives to its parent: those of an import are what it binds."""
+    if node.type.startswith(_IMPORTS):
+        bound = [*node.children_by_field_name("name"), *_specifiers(node)]
+        for name in bound or [node]:
+            yield _text(name.child_by_field_name("alias") or name, data)
+        return
+    inner = node.child_by_field_name("definition") or node.child_by_field_name("declaration")
+    if inner is not None:
+        yield from _names(inner, data)
+        return
+    name = node.child_by_field_name("name") or node.child_by_field_name("key")
+    below = node.child_by_field_name("declarator")
+    while name is None and below is not None:
+        name, below = below, below.child_by_field_name("declarator")
+        name = name if below is None else None
+    if name is None and node.type in ("pair", "table"):  # of TOML, whose keys are no fields
+        name = next(iter(node.named_children), None)
+    if name is not None:
+        receiver = node.child_by_field_name("receiver")
+        owner = "" if receiver is None else _receiver(receiver, data)
+        yield owner + _text(name, data).strip("\"'")
+
+
+def _specifiers(node: Any) -> Iterator[Any]:  # noqa: ANN401
+    """Yield the names in an import of JavaScript, with their aliases."""
+    waiting = [child for child in node.children if child.type == "import_clause"]
+    while waiting:
+        child = waiting.pop()
+        if child.type in ("identifier", "import_specifier"):
+            yield (
+                child
+                if child.child_by_field_name("alias")
+                else (child.child_by_field_name("name") or child)
+            )
+        else:
+            waiting += child.named_children
+
+
+def _receiver(node: Any, data: bytes) -> str:  # noqa: ANN401
+    """Return the type of a receiver of Go, as the beginning of a qualified name."""
+    return f"{re.sub(r'^.* |[(*)]', '', _text(node, data))}."
+
+
+def _qualified(node: Any, data: bytes) -> str:  # noqa: ANN401
+    names = []
+    while node is not None:
+        name = node.child_by_field_name("name") or node.child_by_field_name("key")
+        if name is None and node.type == "impl_item":
+            name = node.child_by_field_name("type")
+        if name is None and node.type == "table":
+            name = next(iter(node.named_children), None)
+        if name is not None:
+            names.append(_text(name, data).strip("\"'"))
+        node = node.parent
+    return ".".join(reversed(names))
+
+
+def _text(node: Any, data: bytes) -> str:  # noqa: ANN401
+    return " ".join(data[node.start_byte : node.end_byte].decode("utf-8", "replace").split())

@@ -1,0 +1,92 @@
+"""Whole candidates, compared: their changes, their similarities, and which belong to one task."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from excise import CancelFlag, ChangeSet, ScoreMatrix
+from excise.patches import IGNORED, FilePair, Patch
+from excise.patches.features import compared as counted_files
+from excise.preparation import Readings
+from excise.reading import PARSER_SECONDS
+from excise_server.foundation.changes import patch_files
+from excise_server.foundation.escape import visible
+from excise_server.foundation.inputs import first_few
+from excise_server.review.hunks import change_set
+from excise_server.review.kinds import kind_of
+from excise_server.review.relations import Batch, CandidateRelation, batches, relations
+from excise_server.sources.candidates import Candidates
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """Candidates of one target, compared as wholes: each file by its grammar.
+
+    - ``pairs``: by id, the files that each changes.
+    - ``patches``: the same without the ignored files.
+    - ``matrix``: their similarities, with all notes about each.
+    - ``kinds``: what each file that a candidate changes is for, by path.
+    - ``relations``: the pairs that are not independent.
+    - ``batches``: their tasks, the largest first.
+    """
+
+    pairs: dict[str, tuple[FilePair, ...]]
+    patches: tuple[Patch, ...]
+    matrix: ScoreMatrix
+    kinds: tuple[dict[str, str], ...]
+    relations: tuple[CandidateRelation, ...]
+    batches: tuple[Batch, ...]
+
+
+def compared(
+    candidates: Candidates,
+    *,
+    ignored: Sequence[str] = IGNORED,
+    cancel: CancelFlag | None = None,
+    readings: Readings | None = None,
+) -> Compared:
+    """Compare candidates that were read.
+
+    Raises excise.errors.Cancelled if the flag is raised meanwhile.
+
+    - ``ignored``: globs of base names or paths that are left out, unless there is nothing else.
+    - ``cancel``: A flag that is checked between two pairs.
+    - ``readings``: those of another matrix with some of the same texts.
+    """
+    pairs: dict[str, tuple[FilePair, ...]] = {}
+    patches, notes = list[Patch](), list[list[str]]()
+    origin: dict[str, str] = {}
+    change_sets: dict[str, ChangeSet] = {}
+    for candidate in candidates.found:
+        complete = Patch(patch_files(candidate.old, candidate.new))
+        counted, left_out = counted_files(complete, ignored)
+        patch = Patch(counted)
+        paths = [visible(path) for path in complete.paths if path not in set(patch.paths)]
+        also = [f"ignored: {first_few(paths)}"] if paths else []
+        notes.append([*candidate.notes, *left_out, *also])
+        pairs[candidate.id] = complete.files
+        patches.append(patch)
+        texts, change_sets[candidate.id] = change_set(
+            candidate.old, candidate.new, counted, candidate.kind_of
+        )
+        origin |= texts
+    # The whole texts are compared, each file by its grammar.
+    matrix = ScoreMatrix.from_change_sets(
+        origin, change_sets, cancel=cancel, timeout=PARSER_SECONDS, readings=readings
+    )
+    kinds = tuple(
+        {path: kind if path in own.facets else _counted(path) for path, kind in of_files.items()}
+        for own, of_files in zip(change_sets.values(), matrix.kinds, strict=True)
+    )
+    of_texts = zip(notes, matrix.notes, strict=True)
+    matrix = replace(matrix, notes=tuple((*own, *map(visible, more)) for own, more in of_texts))
+    related = relations(candidates.found, matrix, pairs, cancel)
+    return Compared(
+        pairs, tuple(patches), matrix, kinds, related, batches(candidates.found, related)
+    )
+
+
+def _counted(path: str) -> str:
+    """Return what a file is for that is compared as code: generated files are not counted so."""
+    return "generated" if kind_of(path) == "generated" else "code"

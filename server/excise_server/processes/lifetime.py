@@ -1,0 +1,135 @@
+"""Isolated interpreters, and when a process ends: with its starter, in time, at a signal, asked."""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from excise import CancelFlag
+from excise_server.processes.linux import GuardError, die_with_parent
+
+_ISOLATED = """
+import sys
+sys.path.append(sys.argv.pop())
+from excise_server.processes.{} import main
+sys.path.pop()
+for name in [name for name in sys.modules if name.startswith("excise_server")]:
+    del sys.modules[name]
+main(*map(int, sys.argv[1:]))
+"""
+
+
+def isolated(module: str, *numbers: int, **settings: Any) -> subprocess.Popen[bytes]:  # noqa: ANN401
+    """Start an interpreter, in its own session, that runs ``main`` of a module of this room.
+
+    It finds no packages and nothing else of ours. The settings are those of `Popen`, and the
+    numbers are the arguments of ``main``.
+    """
+    folder, script = str(Path(__file__).parents[2]), _ISOLATED.format(module)
+    return subprocess.Popen(  # noqa: S603 - our interpreter, our script
+        [sys.executable, "-I", "-S", "-B", "-c", script, *map(str, numbers), folder],
+        start_new_session=True,
+        **settings,
+    )
+
+
+def dying_with_parent() -> Callable[[], None] | None:
+    """Return the ``preexec_fn`` for `Popen` that ties a new process to this thread.
+
+    The kernel kills the process when the thread that started it ends, so wait for it in that
+    thread. Only Linux supports this: elsewhere an orphan ends with its work.
+    """
+    return partial(_die_with, os.getpid()) if sys.platform == "linux" else None
+
+
+def wait_for_end(process: subprocess.Popen[bytes], seconds: float) -> bool:
+    """Wait for the end of a process; return whether it has ended.
+
+    `Popen.wait` would look again and again, with pauses of up to 50 ms.
+    """
+    if process.poll() is not None:
+        return True
+    try:
+        handle = os.pidfd_open(process.pid)
+    except (AttributeError, OSError):  # not Linux, or an old one, or no descriptor is left
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(seconds)
+        return process.returncode is not None
+    try:
+        ended = select.poll()
+        ended.register(handle, select.POLLIN)
+        ended.poll(max(0.0, seconds) * 1000)
+    finally:
+        os.close(handle)
+    return process.poll() is not None
+
+
+@contextmanager
+def held_signals() -> Iterator[Callable[[], bool]]:
+    """Hold back INT, TERM and HUP, and yield what tells whether one came.
+
+    It is delivered at the end. Outside of the first thread, where Python hears none, none is held.
+    """
+    came: list[int] = []
+    before = {}
+    for name in ("SIGINT", "SIGTERM", "SIGHUP"):
+        number = getattr(signal, name, None)
+        if number is None or signal.getsignal(number) in (signal.SIG_IGN, None):
+            continue
+        try:
+            before[number] = signal.signal(number, lambda number, _: came.append(number))
+        except ValueError:
+            break
+    try:
+        yield lambda: bool(came)
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+        if came:
+            os.kill(os.getpid(), came[0])
+
+
+def _die_with(parent: int) -> None:
+    with suppress(GuardError):
+        die_with_parent()
+    if os.getppid() != parent:  # the parent died before this call
+        os._exit(1)
+
+
+class StopFlag(CancelFlag):
+    """A flag that also calls a function once when it is raised, for work in other processes."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._listener: Callable[[], None] | None = None
+
+    def cancel(self) -> None:
+        """Raise the flag, and tell."""
+        with self._lock:
+            super().cancel()
+            listener, self._listener = self._listener, None
+        if listener is not None:
+            listener()
+
+    def listen(self, listener: Callable[[], None]) -> None:
+        """Call this when the flag is raised, at once if it has been."""
+        with self._lock:
+            raised = self.cancelled
+            if not raised:
+                self._listener = listener
+        if raised:
+            listener()
+
+    def release(self) -> None:
+        """Stop calling the function."""
+        with self._lock:
+            self._listener = None

@@ -1,0 +1,159 @@
+"""Families of a batch: edits near each other, with the lines that tell them apart. Pure.
+
+A family is a heading for people, who read each of its edits: it votes for nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from excise import Ranked, ScoreMatrix
+from excise.families import families
+from excise.patches import Patch
+from excise_server.foundation.escape import visible
+from excise_server.review.kinds import kind_of
+
+MOST_LINES = 3
+"""Most lines that are shown of what tells a family from others."""
+
+FEW = 3
+"""Most families of a batch of which more than one line is shown."""
+
+MOST_MEMBERS = 300
+"""Most candidates of a batch that are looked at for families."""
+
+_SAYS = re.compile(rb"\w")
+_COMMENT = re.compile(r"[+-] (#|//|/\*|\*|--|<!--|\"\"\"|''')")
+
+Lines = dict[str, None]
+"""Changed lines, each with its sign and without its indentation, in the order of the files."""
+
+
+@dataclass(frozen=True, slots=True)
+class FamilyEdit:
+    """One edit of a family, and the candidates that make it: those with the same code.
+
+    - ``members``: their indices in the review, by rank.
+    - ``words``, ``other_facets``: what may be said of each beside the first of them, and in which
+      facets other than code the two differ.
+    - ``relation``, ``renamed``: what may be said of it and the family's first edit, if they are the
+      same up to names, and what each calls by another name, this one first; else empty.
+    - ``line``: a changed line, with its sign, that no other edit of the family has; empty if it has
+      none.
+    """
+
+    members: tuple[int, ...]
+    words: tuple[str, ...]
+    other_facets: tuple[tuple[str, ...], ...]
+    relation: str
+    renamed: tuple[tuple[str, str], ...]
+    line: str
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """Edits that are near each other.
+
+    - ``edits``: in the order of their best candidates.
+    - ``lines``: changed lines, with their signs, that most of its candidates share and fewest
+      others have.
+    """
+
+    edits: tuple[FamilyEdit, ...]
+    lines: tuple[str, ...]
+
+    @property
+    def members(self) -> tuple[int, ...]:
+        """The indices of its candidates in the review."""
+        return tuple(index for edit in self.edits for index in edit.members)
+
+
+def batch_families(
+    matrix: ScoreMatrix, ranking: Sequence[Ranked], patches: Sequence[Patch]
+) -> tuple[Family, ...]:
+    """Return the families of a batch, in the order of their best candidates.
+
+    In a batch of more than `MOST_MEMBERS`, each edit is a family of its own.
+
+    - ``matrix``: all candidates of the review.
+    - ``ranking``: those of the batch.
+    - ``patches``: the changes of each candidate of the review.
+    """
+    chosen = [ranked.index for ranked in ranking]
+    changed = {index: _changed_lines(patches[index]) for index in chosen}
+    if 1 < len(chosen) <= MOST_MEMBERS:
+        of_batch = families(matrix, chosen)
+    else:
+        by_code: dict[str, list[int]] = {}
+        for index in chosen:
+            by_code.setdefault(matrix.codes[index], []).append(index)
+        of_batch = tuple(map(tuple, by_code.values()))
+    most = MOST_LINES if len(of_batch) <= FEW else 1
+    return tuple(
+        Family(_edits(matrix, members, changed), _telling(members, changed, most))
+        for members in of_batch
+    )
+
+
+def _changed_lines(patch: Patch) -> Lines:
+    """Return the lines of code that a patch changes, or all of them if it changes no code."""
+    files = [file for file in patch.files if kind_of(visible(file.path)) == "code"]
+    return {
+        f"{line[:1].decode()} {line[1:].decode('utf-8', 'replace').strip()}": None
+        for file in files or patch.files
+        for hunk in file.hunks
+        for line in hunk.lines
+        if line[:1] in (b"+", b"-") and _SAYS.search(line)
+    }
+
+
+def _edits(
+    matrix: ScoreMatrix, members: Sequence[int], changed: dict[int, Lines]
+) -> tuple[FamilyEdit, ...]:
+    by_code: dict[str, list[int]] = {}
+    for index in members:
+        by_code.setdefault(matrix.codes[index], []).append(index)
+    edits = []
+    for own in by_code.values():
+        others = {line for index in members if index not in own for line in changed[index]}
+        alone = [line for line in changed[own[0]] if line not in others]
+        level = None if own[0] == members[0] else matrix.level(own[0], members[0])
+        edits.append(
+            FamilyEdit(
+                tuple(own),
+                tuple(matrix.word(index, own[0]) for index in own),
+                tuple(matrix.beside(index, own[0]) for index in own),
+                "" if level is None else level.word,
+                () if level is None else level.renamed,
+                _longest(alone),
+            )
+        )
+    return tuple(edits)
+
+
+def _longest(lines: Sequence[str]) -> str:
+    """Return the longest line, of code if there is one, and added if there is one."""
+    return max(lines, key=_weight, default="")
+
+
+def _weight(line: str) -> tuple[bool, bool, int]:
+    return not _COMMENT.match(line), line[0] == "+", len(line)
+
+
+def _telling(members: Sequence[int], changed: dict[int, Lines], most: int) -> tuple[str, ...]:
+    inside = Counter(line for index in members for line in changed[index])
+    outside = Counter(
+        line for index, lines in changed.items() if index not in members for line in lines
+    )
+    others = max(1, len(changed) - len(members))
+
+    def telling(line: str) -> tuple[object, ...]:
+        share = inside[line] / len(members) - outside[line] / others
+        # What was added says more than what is gone, unless many fewer have added it.
+        return not _COMMENT.match(line), share + 0.5 * (line[0] == "+"), _weight(line)
+
+    chosen = sorted(inside, key=telling, reverse=True)[:most]
+    return tuple(line for line in inside if line in chosen)

@@ -1,0 +1,334 @@
+"""What the Python files of one change use of each other: names that are missing, calls that differ.
+
+Only what the text shows counts. A module that may have any name (a star import, `__getattr__`,
+`globals()`, a monkeypatch), an import that may fail (within `try`), and a name that is bound twice
+are never said to be wrong.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from excise.errors import Unparsable
+from excise.python_facts import Module
+from excise_server.foundation.escape import printable, shown_name
+
+_ANY_NAME = frozenset((
+    "__builtins__", "__getattr__", "eval", "exec", "globals", "locals", "modules", "setattr",
+    "vars",
+))  # fmt: skip
+"""Names by whose use a module can have others that no statement shows."""
+
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+_OWN = ("self", "cls")
+_LONGEST_CHAIN = 8
+
+
+class WrongUse(NamedTuple):
+    """A use that cannot work, in a file and a line (from 1), as a phrase.
+
+    - ``target``: the file that lacks the name, or has the function.
+    - ``is_call``: whether the name is there, but does not take these arguments.
+    """
+
+    path: str
+    line: int
+    name: str
+    message: str
+    target: str
+    is_call: bool
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        """What makes it the same use in other texts: everything but the line."""
+        return self.path, self.name, self.message, self.target
+
+
+class _NameUse(NamedTuple):
+    """A name of a module (empty: the module itself; of this file without one), perhaps called."""
+
+    line: int
+    module: tuple[int, str] | None
+    name: str
+    call: ast.Call | None = None
+
+
+@dataclass(slots=True)
+class _PythonFile:
+    """What a file uses, and has at its top level: any name, if ``has_any``."""
+
+    uses: list[_NameUse] = field(default_factory=list)
+    names: set[str] = field(default_factory=set)
+    stored: set[str] = field(default_factory=set)
+    signatures: dict[str, inspect.Signature] = field(default_factory=dict)
+    has_any: bool = False
+
+
+class PythonFiles:
+    """Reads each distinct text once; `wrong_uses` looks at several states of the same files.
+
+    - ``paths``: every path that some state has.
+    - ``module_of``: reads a text.
+    """
+
+    def __init__(
+        self, paths: Collection[str], module_of: Callable[[str], Module] = Module.of
+    ) -> None:
+        self._module_of = module_of
+        self._read: dict[str, _PythonFile] = {}
+        self._paths = {path for path in paths if path.endswith(".py")}
+        self._modules: dict[str, str] = {}
+        for path in self._paths:
+            words = path.removesuffix(".py").removesuffix("/__init__").split("/")
+            for first in range(len(words)):
+                name = ".".join(words[first:])  # if two files may be this module, neither is
+                self._modules[name] = "" if name in self._modules else path
+
+    def wrong_uses(self, files: Mapping[str, str]) -> list[WrongUse]:
+        """Return what files use of each other and have not, and calls that they do not take."""
+        known = {path: self._file(text) for path, text in files.items() if path.endswith(".py")}
+        stored = {name for file in known.values() for name in file.stored}
+        wrong_uses = (
+            wrong
+            for path, file in known.items()
+            for use in file.uses
+            if use.name not in stored and (wrong := self._wrong(path, use, known)) is not None
+        )
+        # Once, however often it is used: the first of its lines.
+        return sorted({use.key: use for use in sorted(wrong_uses, reverse=True)}.values())
+
+    def defines(self, text: str | None, name: str) -> bool:
+        """Whether a file with a text, or none, has a name at its top level; any has no name."""
+        return text is not None and (not name or name in self._file(text).names)
+
+    def taken(self, old: str | None, new: str | None) -> set[str]:
+        """Return the names that a file no longer has, or that take other arguments."""
+        before = _PythonFile() if old is None else self._file(old)
+        after = _PythonFile() if new is None else self._file(new)
+        if after.has_any:
+            return set()
+        calls = {
+            name
+            for name, signature in before.signatures.items()
+            if after.signatures.get(name) != signature
+        }
+        return {*(before.names - after.names), *calls, *([""] if new is None else [])}
+
+    def newly_used(self, old: str | None, new: str | None) -> set[str]:
+        """Return the names that a file uses more often, or calls with other arguments."""
+        uses = Counter[tuple[object, str, object]]()
+        for text, sign in ((new, 1), (old, -1)):
+            for use in self._file(text).uses if text is not None else ():
+                shape = use.call and (len(use.call.args), *(k.arg for k in use.call.keywords))
+                uses[use.module, use.name, shape] += sign
+        return {key[1] for key, times in uses.items() if times > 0}
+
+    def _wrong(self, path: str, use: _NameUse, known: Mapping[str, _PythonFile]) -> WrongUse | None:
+        target = path if use.module is None else self._path_of(path, *use.module)
+        if not target:
+            return None
+        file, name, where = known.get(target), printable(use.name), shown_name(target)
+        if file is None:
+            message = f"imports {where}, which is not there"
+            return WrongUse(path, use.line, "", message, target, is_call=False)
+        if use.module is not None and use.name and not file.has_any and use.name not in file.names:
+            level, module = use.module
+            if self._path_of(path, level, f"{module}.{use.name}".lstrip(".")) in known:
+                return None
+            message = f"uses {name} of {where}, which does not define it"
+            return WrongUse(path, use.line, use.name, message, target, is_call=False)
+        if use.call is None or (signature := file.signatures.get(use.name)) is None:
+            return None
+        if any(isinstance(arg, ast.Starred) for arg in use.call.args):
+            return None
+        keywords = {keyword.arg: None for keyword in use.call.keywords if keyword.arg}
+        if len(keywords) < len(use.call.keywords):  # ** may have any
+            return None
+        try:
+            signature.bind(*use.call.args, **keywords)
+        except TypeError as error:
+            message = f"calls {name}: {printable(str(error))}"
+            return WrongUse(path, use.line, use.name, message, target, is_call=True)
+        return None
+
+    def _path_of(self, path: str, level: int, module: str) -> str:
+        """Return the path of a module as a file names it, or an empty string."""
+        if not level:
+            return self._modules.get(module, "")
+        folders = path.split("/")[:-level]
+        if level > path.count("/") + 1:
+            return ""
+        stem = "/".join((*folders, *filter(None, module.split("."))))
+        ends = (f"{stem}.py", f"{stem}/__init__.py".lstrip("/"))
+        return next((path for path in ends if path in self._paths), "")
+
+    def _file(self, text: str) -> _PythonFile:
+        if text not in self._read:
+            try:
+                body = self._module_of(text.removeprefix("\ufeff")).body
+                self._read[text] = _read(body)
+            except (SyntaxError, Unparsable):
+                self._read[text] = _PythonFile(has_any=True)
+        return self._read[text]
+
+
+class _Surroundings(NamedTuple):
+    """Where a node is: at the top level, where errors are caught, in a class, as what is called."""
+
+    is_top: bool = True
+    is_tried: bool = False
+    owner: str = ""
+    call: ast.Call | None = None
+
+
+def _walk(body: list[ast.stmt]) -> Iterator[tuple[ast.AST, _Surroundings]]:
+    """Yield the nodes of a tree but for annotations, iteratively, as it may be deep."""
+    waiting: list[tuple[ast.AST, _Surroundings]] = [(node, _Surroundings()) for node in body]
+    while waiting:
+        node, place = waiting.pop()
+        yield node, place
+        owner, is_top = place.owner, place.is_top
+        if isinstance(node, ast.ClassDef):
+            owner = node.name if is_top else ""
+        if isinstance(node, (*_FUNCTIONS, ast.Lambda, ast.ClassDef)):
+            is_top = False
+        for name, value in ast.iter_fields(node):
+            if name in ("annotation", "returns"):
+                continue
+            tried = place.is_tried or (
+                isinstance(node, ast.Try) and name == "body" and bool(node.handlers)
+            )
+            call = node if isinstance(node, ast.Call) and name == "func" else None
+            within = _Surroundings(is_top, tried, owner, call)
+            children = value if isinstance(value, list) else [value]
+            waiting += [(child, within) for child in children if isinstance(child, ast.AST)]
+
+
+def _read(body: list[ast.stmt]) -> _PythonFile:
+    file = _PythonFile()
+    bound: Counter[str] = Counter()
+    modules: dict[str, tuple[int, str]] = {}
+    imported: dict[str, tuple[tuple[int, str] | None, str]] = {}
+    called: list[tuple[str, ast.Call]] = []
+    chains: list[tuple[str, ast.Attribute, ast.Call | None]] = []
+    own_stored: set[str] = set()
+    for node, place in _walk(body):
+        names: list[str] = []
+        match node:
+            case ast.Name(id=name, ctx=ast.Load()):
+                file.has_any |= name in _ANY_NAME
+                if place.call is not None:
+                    called.append((name, place.call))
+            case ast.Name(id=name) | ast.arg(arg=name) | ast.ExceptHandler(name=str(name)):
+                names = [name]
+            case ast.MatchAs(name=str(name)) | ast.MatchStar(name=str(name)):
+                names = [name]
+            case ast.MatchMapping(rest=str(name)):
+                names = [name]
+            case ast.Global(names=declared):
+                names = declared
+                file.names.update(declared)
+            case ast.Attribute(value=value, attr=name, ctx=ctx):
+                file.has_any |= name in _ANY_NAME
+                chain = _chain(value)
+                if not isinstance(ctx, ast.Load):
+                    (own_stored if chain in _OWN else file.stored).add(name)
+                elif chain == "self" and place.call is not None:
+                    called.append((f"{place.owner}.{name}", place.call))
+                elif chain:
+                    chains.append((chain, node, place.call))
+            case ast.Import(names=aliases):
+                names = [alias.asname or alias.name.partition(".")[0] for alias in aliases]
+                modules |= {a.asname or a.name: (0, a.name) for a in aliases}
+                used = [((0, alias.name), "") for alias in aliases]
+                file.uses += [_NameUse(node.lineno, *use) for use in used if not place.is_tried]
+            case ast.ImportFrom(module=module, names=aliases, level=level):
+                names = [alias.asname or alias.name for alias in aliases]
+                file.has_any |= "*" in names
+                source = level, module or ""
+                used = [(source, "" if alias.name == "*" else alias.name) for alias in aliases]
+                imported |= dict(zip(names, used, strict=True))
+                modules |= {
+                    name: (level, f"{module or ''}.{alias.name}".lstrip("."))
+                    for name, alias in zip(names, aliases, strict=True)
+                }
+                file.uses += [_NameUse(node.lineno, *use) for use in used if not place.is_tried]
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
+                names = [name]
+                if place.is_top:
+                    file.has_any |= name in _ANY_NAME
+                    file.signatures |= _signatures("", [node])
+            case ast.ClassDef(name=name):
+                names = [name]
+                if place.is_top:
+                    file.signatures |= _signatures(f"{name}.", node.body)
+        bound.update(names)
+        if place.is_top:
+            file.names.update(names)
+    file.signatures = {
+        name: signature
+        for name, signature in file.signatures.items()
+        if bound[name.partition(".")[0]] == 1 and name.partition(".")[2] not in own_stored
+    }
+    for name, call in called:
+        if bound[name] == 1 or "." in name:
+            origin, own_name = imported.get(name, (None, name))
+            file.uses.append(_NameUse(call.lineno, origin, own_name, call))
+    for chain, attribute, outer in chains:
+        if chain in modules and bound[chain.partition(".")[0]] == 1:
+            file.uses.append(_NameUse(attribute.lineno, modules[chain], attribute.attr, outer))
+    return file
+
+
+def _chain(node: ast.expr) -> str:
+    """Return a dotted name, or an empty string for other expressions."""
+    words: list[str] = []
+    while isinstance(node, ast.Attribute) and len(words) < _LONGEST_CHAIN:
+        words.append(node.attr)
+        node = node.value
+    return ".".join((node.id, *reversed(words))) if isinstance(node, ast.Name) else ""
+
+
+def _signatures(prefix: str, body: list[ast.stmt]) -> Iterator[tuple[str, inspect.Signature]]:
+    """Yield the parameters of the functions of a body that are plain, and the only ones so called.
+
+    Of a method, the first one is left out.
+    """
+    p = inspect.Parameter
+    counts = Counter(node.name for node in body if isinstance(node, (*_FUNCTIONS, ast.ClassDef)))
+    for node in body:
+        if not isinstance(node, _FUNCTIONS) or node.decorator_list or counts[node.name] > 1:
+            continue
+        given = node.args
+        plain = [*given.posonlyargs, *given.args]
+        first = len(plain) - len(given.defaults)
+        if prefix and (not plain or plain[0].arg not in _OWN):
+            continue
+        rows: list[tuple[ast.arg | None, Any, object]] = [
+            (arg, p.POSITIONAL_ONLY if index < len(given.posonlyargs) else p.POSITIONAL_OR_KEYWORD,
+             None if index >= first else p.empty)
+            for index, arg in enumerate(plain)
+        ]  # fmt: skip
+        rows.append((given.vararg, p.VAR_POSITIONAL, p.empty))
+        rows += [
+            (arg, p.KEYWORD_ONLY, p.empty if default is None else None)
+            for arg, default in zip(given.kwonlyargs, given.kw_defaults, strict=True)
+        ]
+        rows.append((given.kwarg, p.VAR_KEYWORD, p.empty))
+        with suppress(ValueError):  # two parameters of one name
+            yield (
+                prefix + node.name,
+                inspect.Signature(
+                    [
+                        p(arg.arg, kind, default=default)
+                        for arg, kind, default in rows[bool(prefix) :]
+                        if arg is not None
+                    ]
+                ),
+            )

@@ -1,0 +1,881 @@
+"""JSON documents: what commands print for programs, servers answer and workers send (docs/json.md).
+
+All of it is a `Document`: programs get a JSON Schema of it (`msgspec.json.schema`), and tables,
+pages and answers to agents are views of it. A key whose value is `UNSET`, the default, is left out.
+Documents are printed as ASCII: every control character for terminals is a JSON escape.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Annotated, Any, Self
+
+import msgspec
+from msgspec import UNSET, UnsetType
+
+from excise.agreement import WORDS
+
+SCHEMA = 2
+"""Version of the shapes. Keys are only ever added under the same version."""
+
+Values = list[list[float]]
+Notes = dict[str, list[str]]
+
+
+Word = Annotated[str, msgspec.Meta(extra_json_schema={"enum": list(WORDS)})]
+"""What may be said of a pair."""
+
+Renamed = list[list[str]]
+"""The names in which the two of a pair differ that are the same up to names."""
+
+
+class Shape(msgspec.Struct, frozen=True, kw_only=True):
+    """Something with named values in a document."""
+
+    @classmethod
+    def of(cls, *sources: object, **named: Any) -> Self:  # noqa: ANN401 - the fields have types
+        """Return the named values, and those that the first of some objects has under its name."""
+        for name in cls.__struct_fields__:
+            for source in sources:
+                if name not in named and hasattr(source, name):
+                    value = getattr(source, name)
+                    named[name] = list(value) if isinstance(value, tuple) else value
+        return cls(**named)
+
+
+class Document(Shape, frozen=True, kw_only=True):
+    """The output of a command. Every number in it belongs to the signature."""
+
+    schema: int = SCHEMA
+    signature: str
+
+
+class RejectedEntry(Shape, frozen=True, kw_only=True):
+    """A revision or record that could not be scored, and why."""
+
+    id: str
+    reason: str
+
+
+class ReasonEntry(Shape, frozen=True, kw_only=True):
+    """A fact about a group, and the members that it is true of."""
+
+    kind: str
+    text: str
+    members: list[str]
+
+
+class GroupEntry(Shape, frozen=True, kw_only=True):
+    """Those that make similar edits."""
+
+    members: list[str]
+    representative: str
+    min_similarity: float
+
+
+# --- one pair -------------------------------------------------------------------------------------
+
+
+class RecordLine(Shape, frozen=True, kw_only=True):
+    """A line of ``score --jsonl``."""
+
+    id: str | float | None
+    score: float
+    keep: float | None
+    add: float | None
+    delete: float | None
+    notes: list[str]
+    reference: int | UnsetType = UNSET
+    signature: str
+
+
+class SystemEntry(Shape, frozen=True, kw_only=True):
+    """The mean of the scores of a file of records."""
+
+    mean: float
+    interval: list[float] | None
+    keep: float | None
+    add: float | None
+    delete: float | None
+    outputs: int
+    tasks: int
+    failed: int
+    signature: str
+
+
+class DifferenceEntry(Shape, frozen=True, kw_only=True):
+    """The difference between the records and those of ``--baseline``."""
+
+    value: float
+    interval: list[float] | None
+    p: float | None
+
+
+class SummaryDocument(Document, frozen=True, kw_only=True):
+    """The output of ``score --jsonl --summary --json``."""
+
+    system: SystemEntry
+    baseline: SystemEntry | UnsetType = UNSET
+    difference: DifferenceEntry | UnsetType = UNSET
+
+
+class ErrorLine(Shape, frozen=True, kw_only=True):
+    """A line of ``score --jsonl`` for a record that could not be scored."""
+
+    id: str | float | None
+    error: str
+
+
+class Counts(Shape, frozen=True, kw_only=True):
+    """For each operation the n-grams of n = 1 to 4: in common, of the first, of the second."""
+
+    keep: list[list[int]]
+    add: list[list[int]]
+    delete: list[list[int]]
+
+
+class SegmentEntry(Shape, frozen=True, kw_only=True):
+    """The part of one text in a divergent region."""
+
+    lines: list[int]
+    span: list[int]
+    text: str
+    tokens: list[str]
+
+
+class RegionEntry(Shape, frozen=True, kw_only=True):
+    """A divergent region."""
+
+    share: float
+    place: int
+    origin: SegmentEntry
+    counts: Counts
+
+
+class ScoreRegion(RegionEntry, frozen=True, kw_only=True):
+    """A divergent region of a directed score."""
+
+    reference: SegmentEntry
+    hypothesis: SegmentEntry
+
+
+class ExplainRegion(RegionEntry, frozen=True, kw_only=True):
+    """A divergent region of two revisions."""
+
+    a: SegmentEntry
+    b: SegmentEntry
+
+
+class PlaceEntry(Shape, frozen=True, kw_only=True):
+    """A place of the origin (docs/algorithm.md): its regions, as indices, and their counts."""
+
+    regions: list[int]
+    counts: Counts
+
+
+class ElsewhereEntry(Shape, frozen=True, kw_only=True):
+    """An n-gram that both add or delete at different places, which are given by their indices."""
+
+    a: int
+    b: int
+    added: int
+    deleted: int
+    n_grams: int
+
+
+class Contained(Shape, frozen=True, kw_only=True):
+    """How much of each one's edit the other has at the same place."""
+
+    a: float
+    b: float
+
+
+class PairDocument(Document, frozen=True, kw_only=True):
+    """The score of a pair, in any form, or null if it is undefined."""
+
+    value: float
+    score: float
+    keep: float | None
+    add: float | None
+    delete: float | None
+    exact: str
+    word: Word
+    renamed: Renamed
+    notes: list[str]
+
+
+class ScoreDocument(PairDocument, frozen=True, kw_only=True):
+    """The output of ``score --json``."""
+
+    reference: int | None
+    regions: list[ScoreRegion]
+
+
+class ExplainDocument(PairDocument, frozen=True, kw_only=True):
+    """The output of ``explain --json``."""
+
+    revisions: list[str]
+    anchored: float
+    anywhere: float
+    contained: Contained
+    places: list[PlaceEntry]
+    elsewhere: list[ElsewhereEntry]
+    regions: list[ExplainRegion]
+
+
+# --- several revisions ----------------------------------------------------------------------------
+
+
+class MatrixDocument(Document, frozen=True, kw_only=True):
+    """The output of ``matrix --json``."""
+
+    revisions: list[str]
+    similarity: Values
+    anchored: Values
+    anywhere: Values
+    contained: Values
+    words: list[list[Word]]
+    notes: Notes
+    rejected: list[RejectedEntry]
+
+
+class RankedEntry(Shape, frozen=True, kw_only=True):
+    """A revision in rank order."""
+
+    id: str
+    rank: int
+    makers: int
+    mean_similarity: float | None
+    why: list[str]
+    edit_size: int
+    no_op: bool
+    stub: bool
+    broken: list[str]
+    syntax_errors: bool
+    notes: list[str]
+
+
+class RankDocument(Document, frozen=True, kw_only=True):
+    """The output of ``rank --json``."""
+
+    intent: str
+    disagree: bool
+    ranking: list[RankedEntry]
+    rejected: list[RejectedEntry]
+
+
+class ClusterEntry(GroupEntry, frozen=True, kw_only=True):
+    """A group of similar edits, and the word for each next to the representative."""
+
+    words: list[Word]
+    reasons: list[ReasonEntry]
+
+
+class ClusterDocument(Document, frozen=True, kw_only=True):
+    """The output of ``cluster --origin --json``."""
+
+    threshold: float
+    linkage: str
+    clusters: list[ClusterEntry]
+    notes: Notes
+    rejected: list[RejectedEntry]
+
+
+# --- candidates -----------------------------------------------------------------------------------
+
+
+class FamilyEditEntry(Shape, frozen=True, kw_only=True):
+    """One edit of a family, and the candidates that make it, each beside the first of them."""
+
+    members: list[str]
+    words: list[Word]
+    other_facets: list[list[str]]
+    relation: str
+    renamed: Renamed
+    line: str
+
+
+class FamilyEntry(Shape, frozen=True, kw_only=True):
+    """Edits near each other, each to be read: what they share, and what each alone has."""
+
+    lines: list[str]
+    edits: list[FamilyEditEntry]
+
+
+class BatchEntry(Shape, frozen=True, kw_only=True):
+    """Candidates of one task."""
+
+    number: int
+    task: str | None
+    members: list[str]
+    ranked: bool
+    shared: list[str]
+    by_issue: dict[str, str]
+    disagree: bool
+    families: list[FamilyEntry]
+
+
+class EvidenceEntry(Shape, frozen=True, kw_only=True):
+    """Why two candidates are not independent."""
+
+    word: str
+    message: str
+    path: str | None
+    line: int | None
+    by: str | None
+
+
+class RelationEntry(Shape, frozen=True, kw_only=True):
+    """Two candidates of different tasks that are not independent."""
+
+    first: str
+    second: str
+    word: str
+    evidence: list[EvidenceEntry]
+
+
+class CandidateCluster(ClusterEntry, frozen=True, kw_only=True):
+    """Candidates of one batch that make similar edits."""
+
+    batch: int
+    passed: int
+    failed: int
+    undecided: int
+
+
+class LinesEntry(Shape, frozen=True, kw_only=True):
+    """The changed lines in the files of one kind."""
+
+    files: int
+    added: int
+    deleted: int
+
+
+class FileEntry(Shape, frozen=True, kw_only=True):
+    """A file that a candidate changed."""
+
+    path: str
+    kind: str
+    status: str
+    added: int
+    deleted: int
+    facts: list[str]
+    old_path: str | UnsetType = UNSET
+
+
+class ConflictEntry(Shape, frozen=True, kw_only=True):
+    """A file in which the origin changed the same lines."""
+
+    path: str
+    reason: str
+
+
+class CheckEntry(Shape, frozen=True, kw_only=True):
+    """The result of one check for a candidate."""
+
+    check: str
+    passed: bool | None
+    seconds: float | None
+    reason: str
+
+
+class CandidateEntry(Shape, frozen=True, kw_only=True):
+    """A candidate in rank order, without a rank if it is alone in its batch."""
+
+    id: str
+    label: str
+    tool: str | None
+    batch: int
+    rank: int | None
+    makers: int
+    mean_similarity: float | None
+    why: list[str]
+    edit_size: int
+    verdict: str | None
+    checks: list[CheckEntry]
+    no_op: bool
+    stub: bool
+    broken: list[str]
+    syntax_errors: bool
+    cluster: int
+    representative: bool
+    similarity: float
+    word: Word
+    renamed: Renamed
+    other_facets: list[str]
+    names: list[str]
+    kind: str
+    folder: str | None
+    branch: str | None
+    commit: str | None
+    base: str | None
+    behind: int
+    made: int | None
+    digest: str
+    identical: list[str]
+    being_written: bool
+    conflicts: list[ConflictEntry]
+    uncommitted: int
+    lines: dict[str, LinesEntry]
+    files: list[FileEntry]
+    notes: list[str]
+
+
+class WorktreesDocument(Document, frozen=True, kw_only=True):
+    """The output of ``worktrees --json`` and ``cluster --git --json``."""
+
+    basis: str
+    intent: str
+    threshold: float
+    linkage: str
+    repository: str
+    base: str
+    origin: str
+    candidates: list[str]
+    labels: list[str]
+    similarity: Values
+    words: list[list[Word]]
+    batches: list[BatchEntry]
+    ranking: list[CandidateEntry]
+    clusters: list[CandidateCluster]
+    relations: list[RelationEntry]
+    other_batches: list[list[str]]
+    unchanged: list[str]
+    landed: list[str]
+    unknown_verdicts: list[str]
+    notes: dict[str, list[str]]
+    rejected: list[RejectedEntry]
+
+
+class SetAsideEntry(Shape, frozen=True, kw_only=True):
+    """A candidate that is left out of every score, group and order."""
+
+    id: str
+    label: str
+    state: str
+    digest: str
+
+
+class CandidatesDocument(WorktreesDocument, frozen=True, kw_only=True):
+    """The answer of `excise/candidates`: the command's document for candidates not set aside."""
+
+    set_aside: list[SetAsideEntry]
+    bases: dict[str, str]
+    given: list[str]
+
+
+# --- their review, hunk by hunk -------------------------------------------------------------------
+
+
+class ReviewVariantEntry(Shape, frozen=True, kw_only=True):
+    """One text of a hunk other than the origin's, and its candidates."""
+
+    ids: list[str]
+    text: str
+
+
+class ReviewHunkEntry(Shape, frozen=True, kw_only=True):
+    """Lines ``lo`` to ``hi`` (from 0, exclusive) of the origin, and what candidates have instead.
+
+    ``name`` counts the same lines from 1. ``unchanged`` are the candidates that keep the lines.
+    """
+
+    name: str
+    lo: int
+    hi: int
+    origin: str
+    variants: list[ReviewVariantEntry]
+    unchanged: list[str]
+
+
+class UnitEntry(Shape, frozen=True, kw_only=True):
+    """Hunks of a candidate that belong together, by the names that they share."""
+
+    hunks: list[str]
+    names: list[str]
+
+
+class SlotVariantEntry(Shape, frozen=True, kw_only=True):
+    """Candidates that have the same texts in the hunks of a slot, and the units that these are."""
+
+    ids: list[str]
+    units: list[UnitEntry]
+
+
+class SlotEntry(Shape, frozen=True, kw_only=True):
+    """Hunks of a file, more than one, that are one decision; most candidates first."""
+
+    hunks: list[str]
+    variants: list[SlotVariantEntry]
+
+
+class FileChangeEntry(Shape, frozen=True, kw_only=True):
+    """The change of one file by a candidate (``binary``: the SHA-256 of data that is not text)."""
+
+    id: str
+    status: str
+    path: str | None
+    mode: str | None
+    binary: str | None
+    facts: list[str]
+    conflict: str | None
+
+
+class ReviewFileEntry(Shape, frozen=True, kw_only=True):
+    """A file that some candidate of a batch touches, under its path in the origin.
+
+    ``text`` is the origin's, where somebody deletes the file.
+    """
+
+    path: str
+    kind: str
+    created: bool
+    binary: bool
+    mode: str | None
+    text: str | None
+    changes: list[FileChangeEntry]
+    hunks: list[ReviewHunkEntry]
+    slots: list[SlotEntry]
+
+
+class ReviewGroupEntry(Shape, frozen=True, kw_only=True):
+    """Candidates of a batch that make similar edits."""
+
+    number: int
+    members: list[str]
+    representative: str
+    min_similarity: float
+    reasons: list[ReasonEntry]
+
+
+class ReviewCandidateEntry(Shape, frozen=True, kw_only=True):
+    """A candidate, in the order of the tables."""
+
+    id: str
+    label: str
+    tool: str | None
+    branch: str | None
+    behind: int
+    group: int
+    rank: int | None
+    why: list[str]
+    says: str
+    digest: str
+    being_written: bool
+    notes: list[str]
+
+
+class ReviewBatchEntry(Shape, frozen=True, kw_only=True):
+    """Candidates of one task and their changes of the origin, file by file."""
+
+    number: int
+    task: str | None
+    disagree: bool
+    digest: str
+    candidates: list[ReviewCandidateEntry]
+    families: list[FamilyEntry]
+    groups: list[ReviewGroupEntry]
+    files: list[ReviewFileEntry]
+
+
+class ReviewDocument(Document, frozen=True, kw_only=True):
+    """The output of ``review --format json``."""
+
+    basis: str
+    intent: str
+    repository: str
+    origin: str
+    digest: str
+    batches: list[ReviewBatchEntry]
+    relations: list[RelationEntry]
+    other_batches: list[list[str]]
+    unchanged: list[str]
+    landed: list[str]
+    notes: list[str]
+    rejected: list[RejectedEntry]
+
+
+# --- what is taken of them ------------------------------------------------------------------------
+
+
+class TakenPartEntry(Shape, frozen=True, kw_only=True):
+    """A part of the result and its candidate, without a hunk for a file, name or mode."""
+
+    candidate: str
+    path: str
+    hunk: str | None
+
+
+class TakenUnitEntry(Shape, frozen=True, kw_only=True):
+    """Hunks of a file that belong together by the names that they share.
+
+    ``chosen`` are those that were named; ``whole`` tells whether all are taken.
+    """
+
+    candidate: str
+    path: str
+    hunks: list[str]
+    chosen: list[str]
+    names: list[str]
+    whole: bool
+
+
+class TakenFileEntry(Shape, frozen=True, kw_only=True):
+    """A file that is changed."""
+
+    path: str
+    old_path: str
+    status: str
+
+
+class TakeDocument(Shape, frozen=True, kw_only=True):
+    """The output of ``take --json``, with the patch in base64 if it is not UTF-8."""
+
+    schema: int = SCHEMA
+    repository: str
+    origin: str
+    digest: str
+    parts: list[TakenPartEntry]
+    units: list[TakenUnitEntry]
+    files: list[TakenFileEntry]
+    patch: str
+    base64: bool
+    written: bool
+    undo: str | None
+    notes: list[str]
+
+
+class UndoneDocument(Shape, frozen=True, kw_only=True):
+    """The output of ``take --undo --json``: when the take was made, and how its files change."""
+
+    schema: int = SCHEMA
+    repository: str
+    time: str
+    files: list[TakenFileEntry]
+    notes: list[str]
+
+
+class FindingEntry(Shape, frozen=True, kw_only=True):
+    """Something in a mix that cannot work: its line (from 1), its kind and the missing name.
+
+    ``candidate`` is the label of the one that brings it, or empty where that is not known.
+    """
+
+    path: str
+    line: int
+    kind: str
+    name: str
+    message: str
+    candidate: str
+
+
+class RefusalEntry(Shape, frozen=True, kw_only=True):
+    """Why a mix is refused, and the command that takes what is missing, or an empty string."""
+
+    message: str
+    findings: list[FindingEntry]
+    mend: str
+
+
+class CheckedDocument(Shape, frozen=True, kw_only=True):
+    """What a worker says of each edit of a document: why it is refused, or `null`.
+
+    ``mending`` are the hunks that would mend each: whose, and which lines of the origin.
+    """
+
+    refusals: list[RefusalEntry | None]
+    mending: list[list[tuple[str, int, int]]]
+
+
+class ContentEntry(TakenFileEntry, frozen=True, kw_only=True):
+    """A changed file, before and after, in base64, or `null` if it does not exist.
+
+    ``edits`` and ``version`` are the language server's: what to edit in the editor's own text.
+    """
+
+    old_mode: str | None
+    mode: str | None
+    old: str | None
+    new: str | None
+    is_text: bool
+
+
+class TakenDocument(TakeDocument, frozen=True, kw_only=True):
+    """The answer of `excise/take`: the command's document, and the files themselves.
+
+    Of a mix that is refused there are none, but the ``refusal``, which is sent as an error.
+    """
+
+    contents: list[ContentEntry]
+    refusal: RefusalEntry | None = None
+
+
+# --- patches --------------------------------------------------------------------------------------
+
+
+class PatchEntry(Shape, frozen=True, kw_only=True):
+    """A patch, and its likeness to the representative of its cluster."""
+
+    id: str
+    messages: list[str] | UnsetType = UNSET
+    cluster: int
+    similarity: float
+    contains: float | None
+    contained: float | None
+    word: Word | None
+    anchored: float | None
+    anywhere: float | None
+    in_another_file: bool | None
+    patch_id: str
+    message_id: str
+    subject: str
+    author: str
+    date: str
+    version: int
+    index: int
+    total: int
+    files: list[str]
+    facts: list[str]
+
+
+class CoverEntry(Shape, frozen=True, kw_only=True):
+    """A message without a patch."""
+
+    id: str
+    subject: str
+
+
+class PatchDocument(Document, frozen=True, kw_only=True):
+    """The output of ``cluster --json`` for patches, with ``new`` and ``state`` if it has a
+    state.
+    """
+
+    basis: str
+    threshold: float
+    linkage: str
+    clusters: list[GroupEntry]
+    patches: list[PatchEntry]
+    covers: list[CoverEntry]
+    notes: dict[str, list[str]]
+    rejected: list[RejectedEntry]
+    new: list[str] | UnsetType = UNSET
+    state: list[str] | UnsetType = UNSET
+    scores: list[tuple[str, str, float]] | UnsetType = UNSET
+
+
+# --- patches about one issue ----------------------------------------------------------------------
+
+
+class SharedLine(Shape, frozen=True, kw_only=True):
+    """An old line that both touch, where the first of the pair has it."""
+
+    path: str
+    line: int
+    text: str
+
+
+class SharedReasons(Shape, frozen=True, kw_only=True):
+    """The shared parts of a pair with the most weight."""
+
+    where: list[SharedLine]
+    what: list[str]
+    """A line that both add, else sub-tokens with their signs: ``+retry``."""
+    why: list[str]
+
+
+class ProposalEntry(Shape, frozen=True, kw_only=True):
+    """A patch, a series or a pull request that is in some pair."""
+
+    id: str
+    title: str
+    author: str
+    state: str
+
+
+class SameEditEntry(Shape, frozen=True, kw_only=True):
+    """How much the edits of two proposals have in common (``basis:edits``), a separate question."""
+
+    similarity: float
+    word: str
+    is_same_edit: bool
+
+
+class DuplicatePair(Shape, frozen=True, kw_only=True):
+    """A pair. If ``otherwise`` gives another explanation, the pair is not reported as a duplicate.
+
+    ``same_edit`` and ``reasons`` are null below the level ``possibly``.
+    """
+
+    new: str
+    other: str
+    word: str
+    level: str
+    probability: float
+    mean: float
+    what: float
+    where: float
+    why: float | None
+    same_edit: SameEditEntry | None
+    otherwise: str
+    reasons: SharedReasons | None
+
+
+class DuplicatesDocument(Document, frozen=True, kw_only=True):
+    """The output of ``duplicates --format json``: the pairs, the most probable first."""
+
+    asked: int
+    among: int
+    pairs: list[DuplicatePair]
+    proposals: list[ProposalEntry]
+    notes: list[str]
+    rejected: list[RejectedEntry]
+
+
+class RelatedGroupsDocument(Document, frozen=True, kw_only=True):
+    """The output of ``cluster --related --json``, where a pair's ``new`` is the representative."""
+
+    threshold: float
+    linkage: str
+    clusters: list[GroupEntry]
+    pairs: list[DuplicatePair]
+    proposals: list[ProposalEntry]
+    notes: list[str]
+    rejected: list[RejectedEntry]
+
+
+# --- as text --------------------------------------------------------------------------------------
+
+
+Plain = Mapping[str, Any]
+
+
+def plain(document: Shape | Plain) -> Plain:
+    """Return a document as plain dicts, lists, strings and numbers."""
+    if isinstance(document, Shape):
+        built: Plain = msgspec.to_builtins(document)
+        return built
+    return document
+
+
+def json_text(document: Shape | Plain) -> str:
+    """Return a document as ASCII: a key a line, and a line for each entry of a list of lists."""
+    body = ",\n".join(f"  {_dumps(key)}: {_laid_out(v)}" for key, v in plain(document).items())
+    return f"{{\n{body}\n}}"
+
+
+def json_line(record: Shape | Plain) -> str:
+    """Return a record of JSONL as ASCII."""
+    return _dumps(plain(record))
+
+
+def _laid_out(value: object) -> str:
+    if isinstance(value, list) and value and isinstance(value[0], list | tuple | dict):
+        entries = ",\n    ".join(_dumps(entry) for entry in value)
+        return f"[\n    {entries}\n  ]"
+    return _dumps(value)
+
+
+def _dumps(value: object) -> str:
+    # DEL is the one control character that JSON's own escaping leaves alone.
+    return json.dumps(value, allow_nan=False).replace("\x7f", "\\u007f")

@@ -1,0 +1,579 @@
+"""The custom methods: names, parameters, results. docs/lsp-extensions.md is their contract.
+
+A test compares every record here with the table of the same name in that document. `make schema`
+writes the types of the VS Code client from them. Names on the wire are camelCase as in all of the
+protocol, except what has the shape of the commands' JSON (`documents`).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import msgspec
+from lsprotocol import types as t
+
+from excise_server.wire.documents import GroupEntry, RejectedEntry, ReviewVariantEntry
+from excise_server.wire.sources import CHOSEN
+
+
+class ProtocolRecord(msgspec.Struct, rename="camel"):
+    """A record of the protocol."""
+
+
+class DocumentParams(ProtocolRecord):
+    """The document that is asked about."""
+
+    uri: str
+
+
+# --- revisions of one document: added, read from patches, removed, listed ---
+
+
+class Base(ProtocolRecord):
+    """The text that the revisions were made from, by either, both or none of the fields."""
+
+    version: int | None = None
+    hash: str | None = None
+
+
+class RevisionText(ProtocolRecord):
+    """One revision: its id, an optional label for people, its whole text."""
+
+    id: str
+    text: str
+    label: str | None = None
+
+
+class AddRevisionsParams(DocumentParams):
+    """Revisions for one document, which need not be open."""
+
+    revisions: list[RevisionText]
+    base: Base | None = None
+
+
+class Accepted(ProtocolRecord):
+    """The revisions or candidates that were accepted and rejected."""
+
+    accepted: list[str]
+    rejected: list[RejectedEntry]
+
+
+class AddTextParams(DocumentParams):
+    """The text that was pasted or picked for a document, and its name."""
+
+    text: str
+    id: str | None = None
+    label: str | None = None
+
+
+class AddTextResult(ProtocolRecord):
+    """The candidate that it became, the form of the text, and notes."""
+
+    id: str
+    kind: str
+    notes: list[str]
+
+
+class ReadPatchParams(DocumentParams):
+    """A patch, and the document that it is read for, which need not be open."""
+
+    patch: str
+
+
+class ReadPatchResult(ProtocolRecord):
+    """The result of a patch on the origin, the subject of its mail, and notes."""
+
+    text: str
+    label: str
+    notes: list[str]
+
+
+class RemoveRevisionsParams(DocumentParams):
+    """Ids to forget."""
+
+    ids: list[str]
+
+
+class Removed(ProtocolRecord):
+    """The ids that were there, and those that were not."""
+
+    removed: list[str]
+    unknown: list[str]
+
+
+class ListedRevision(ProtocolRecord):
+    """One revision without its text."""
+
+    id: str
+    label: str
+
+
+class ListRevisionsResult(ProtocolRecord):
+    """The revisions of a document in their order, or none for an unknown document."""
+
+    revisions: list[ListedRevision]
+
+
+# --- the revisions that sources found for a document ---
+
+
+class SourceOrigin(ProtocolRecord):
+    """The text with which the revisions are compared."""
+
+    kind: str
+    label: str
+
+
+class FoundRevision(ProtocolRecord):
+    """A revision that a source found, and notes."""
+
+    id: str
+    label: str
+    notes: list[str]
+
+
+class Refusal(ProtocolRecord):
+    """Something that a source found and did not take: why, and the way out (or nothing)."""
+
+    id: str
+    reason: str
+    hint: str
+
+
+class SourceReport(ProtocolRecord):
+    """The revisions that one source found, left out as unchanged, or refused."""
+
+    name: str
+    found: list[FoundRevision]
+    unchanged: list[str]
+    refused: list[Refusal]
+
+
+class SourcesResult(ProtocolRecord):
+    """The sources of an open document that had anything to say, or none for another."""
+
+    origin: SourceOrigin | None
+    sources: list[SourceReport]
+
+
+# --- the report on the revisions of one document ---
+
+
+class ReportRevision(ProtocolRecord):
+    """One revision in the report, with its rank and cluster counted from 1."""
+
+    id: str
+    label: str
+    rank: int
+    cluster: int
+    no_op: bool
+    notes: list[str]
+    makers: int
+    mean_similarity: float | None
+    why: list[str]
+    edit_size: int
+    syntax_errors: bool
+    stub: bool
+    broken: list[str]
+    file: str | None
+
+
+class PairScore(ProtocolRecord):
+    """The score of two revisions in one hunk."""
+
+    a: str
+    b: str
+    es: float
+    keep: float | None
+    add: float | None
+    delete: float | None
+    share: float
+
+
+class ReportHunk(ProtocolRecord):
+    """Lines of the origin that some revision changes, and the variants."""
+
+    range: t.Range
+    variants: list[ReviewVariantEntry]
+    agree: int
+    es: float | None
+    keep: float | None
+    add: float | None
+    delete: float | None
+    share: float
+    pairs: list[PairScore]
+
+
+class ReportResult(ProtocolRecord):
+    """Everything known of one document's revisions."""
+
+    version: int | None
+    state: int
+    signature: str
+    revisions: list[ReportRevision]
+    similarity: list[list[float]]
+    words: list[list[str]]
+    clusters: list[GroupEntry]
+    intent: str
+    disagree: bool
+    hunks: list[ReportHunk]
+
+
+class CountersParams(ProtocolRecord):
+    """Nothing to choose."""
+
+
+class CountersResult(ProtocolRecord):
+    """How many texts were parsed and pairs of revisions scored since the server began."""
+
+    parses: int
+    pairs: int
+
+
+class DidChangeReportParams(DocumentParams):
+    """A newer report can be asked for."""
+
+    version: int | None
+
+
+# --- edits of a document, and the documents shown next to it ---
+
+
+class ApplyRevisionParams(DocumentParams):
+    """A revision to apply to the open document of this version."""
+
+    id: str
+    version: int
+    state: int | None = None
+    anyway: bool | None = None
+
+
+class ApplyVariantParams(DocumentParams):
+    """A variant of a hunk, by their numbers in the report, to apply to this version.
+
+    The hunks that belong with it are taken as well, unless ``split``.
+    """
+
+    hunk: int
+    variant: int
+    version: int
+    state: int | None = None
+    anyway: bool | None = None
+    split: bool | None = None
+
+
+class ApplyResult(ProtocolRecord):
+    """Whether the client made the edit, and if not, why."""
+
+    applied: bool
+    reason: str
+
+
+class ShowHunkParams(DocumentParams):
+    """A hunk, by its number in the report."""
+
+    hunk: int
+
+
+class ShowHunkResult(ProtocolRecord):
+    """The hunk as the report has it."""
+
+    hunk: ReportHunk
+
+
+class CompareParams(DocumentParams):
+    """Revisions to compare with the origin, or all if none are named."""
+
+    ids: list[str] | None = None
+
+
+class ComparedDocuments(ProtocolRecord):
+    """Two documents to show side by side."""
+
+    original: str
+    modified: str
+    label: str
+
+
+class CompareResult(ProtocolRecord):
+    """One comparison per revision, in rank order."""
+
+    changes: list[ComparedDocuments]
+
+
+class RevisionContentParams(DocumentParams):
+    """The revision whose text is requested, or without an id the origin."""
+
+    id: str | None = None
+
+
+class RevisionContentResult(ProtocolRecord):
+    """The normalised text."""
+
+    text: str
+
+
+# --- whole candidates, over all their files: listed, added, set aside ---
+
+
+if TYPE_CHECKING:
+    _Choosing = DocumentParams
+else:  # a field for each source that a request may choose
+    _Choosing = msgspec.defstruct(
+        "_Choosing", [(name, list[str] | None, None) for name in CHOSEN], bases=(DocumentParams,)
+    )
+
+
+class WorktreesParams(_Choosing):
+    """A folder or file of a repository, its candidates by the command's options, and intent."""
+
+    only: list[str] | None = None
+    onto: str | None = None
+    base: list[str] | None = None
+    intent: str | None = None
+
+
+class CandidatesParams(ProtocolRecord):
+    """A folder or file of a repository, branches besides its worktrees, a batch, and the intent."""
+
+    uri: str
+    branches: list[str] | None = None
+    batch: str | None = None
+    intent: str | None = None
+
+
+class ChangeText(ProtocolRecord):
+    """A candidate's version of one file. Without a text, the file is deleted."""
+
+    path: str
+    text: str | None = None
+    status: str | None = None
+    old_path: str | None = None
+    base: str | None = None
+
+
+class CandidateText(ProtocolRecord):
+    """One candidate: its id, an optional label for people, what it started from, its changes."""
+
+    id: str
+    changes: list[ChangeText]
+    label: str | None = None
+    base: str | None = None
+
+
+class AddCandidatesParams(ProtocolRecord):
+    """Candidates for the files of a workspace folder, by default the only or the first one."""
+
+    candidates: list[CandidateText]
+    folder: str | None = None
+
+
+class RemoveCandidatesParams(ProtocolRecord):
+    """Ids to forget in every document."""
+
+    ids: list[str]
+
+
+class HideParams(ProtocolRecord):
+    """Candidates to leave out of every review, or to show again."""
+
+    ids: list[str]
+    hidden: bool | None = None
+
+
+class RejectParams(ProtocolRecord):
+    """Candidates that the user decided against, or no longer."""
+
+    ids: list[str]
+    rejected: bool | None = None
+
+
+class SetAsideResult(ProtocolRecord):
+    """All ids that are hidden or rejected now."""
+
+    hidden: list[str]
+    rejected: list[str]
+
+
+class SetBaseParams(ProtocolRecord):
+    """The commit that a candidate started from, or none to detect it."""
+
+    uri: str
+    id: str
+    base: str | None = None
+
+
+class SetBaseResult(ProtocolRecord):
+    """The id of that commit."""
+
+    commit: str | None
+
+
+class TakeChoice(ProtocolRecord):
+    """A candidate, or a file of it, or a hunk of that file, by the lines of the origin."""
+
+    candidate: str
+    path: str | None = None
+    hunk: str | None = None
+    conflicts: bool | None = None
+
+
+class TakeParams(ProtocolRecord):
+    """The parts of a repository's candidates to put together, and the review of the choice."""
+
+    uri: str
+    choices: list[TakeChoice]
+    digest: str | None = None
+    anyway: bool | None = None
+    split: bool | None = None
+
+
+# --- the review of one document: its hunks and decisions ---
+
+
+class StartAgainResult(ProtocolRecord):
+    """Whether there was a review that could start again."""
+
+    started: bool
+
+
+class ReviewParams(DocumentParams):
+    """The document, the hunk after which to find the next undecided one, and whether to mark."""
+
+    after: int | None = None
+    marks: bool | None = None
+
+
+class ReviewCandidate(ProtocolRecord):
+    """A candidate that changes the document, and the decision about it."""
+
+    id: str
+    label: str
+    name: str
+    state: str
+    notes: list[str]
+
+
+class HunkMarks(ProtocolRecord):
+    """Tokens that the other text lacks, as characters from and to (exclusive)."""
+
+    lost: list[list[int]]
+    own: list[list[int]]
+
+
+class VariantUnit(ProtocolRecord):
+    """The hunks that belong together, by their numbers, and what is said of them, if anything."""
+
+    hunks: list[int]
+    words: str
+
+
+class ReviewHunk(ProtocolRecord):
+    """A hunk: its lines of the origin, its place in the buffer, and the decision there."""
+
+    lo: int
+    hi: int
+    range: t.Range
+    text: str
+    variants: list[ReviewVariantEntry]
+    where: str
+    words: str
+    decision: str
+    variant: int | None
+    decided: bool
+    outcome: str
+    marks: list[HunkMarks] | None
+    units: list[VariantUnit]
+
+
+class ReviewProblem(ProtocolRecord):
+    """What the decisions break: the line, what is wrong with it, and the hunk that brings it."""
+
+    range: t.Range
+    message: str
+    hunk: int | None
+
+
+class ReviewResult(ProtocolRecord):
+    """The hunks of a document, decided and undecided, and what the decisions break together."""
+
+    version: int | None
+    state: int
+    origin: str
+    pinned: bool
+    signature: str
+    decided: int
+    undecided: int
+    next: int | None
+    candidates: list[ReviewCandidate]
+    hunks: list[ReviewHunk]
+    problems: list[ReviewProblem]
+
+
+class DecideParams(DocumentParams):
+    """A hunk of this version whose text is to stay as the origin has it, or no longer."""
+
+    hunk: int
+    version: int
+    state: int | None = None
+    decided: bool | None = None
+
+
+class DecideResult(ProtocolRecord):
+    """How many hunks are decided now, and how many are not."""
+
+    decided: int
+    undecided: int
+
+
+# --- the methods, and the commands of the same names ---
+
+SCHEMA = 2
+"""Version of these shapes, announced as the server's capability `experimental.excise.version`."""
+
+APPLY_REVISION = "excise/applyRevision"
+APPLY_VARIANT = "excise/applyVariant"
+SHOW_HUNK = "excise/showHunk"
+COMPARE = "excise/compare"
+DID_CHANGE_REPORT = "excise/didChangeReport"
+
+
+class Method(NamedTuple):
+    """The types of one method, of which a notification has no result."""
+
+    params: type[Any]
+    result: type[Any] | None
+
+
+METHODS: dict[str, Method] = {
+    "excise/addRevisions": Method(AddRevisionsParams, Accepted),
+    "excise/addText": Method(AddTextParams, AddTextResult),
+    "excise/readPatch": Method(ReadPatchParams, ReadPatchResult),
+    "excise/removeRevisions": Method(RemoveRevisionsParams, Removed),
+    "excise/startAgain": Method(DocumentParams, StartAgainResult),
+    "excise/listRevisions": Method(DocumentParams, ListRevisionsResult),
+    "excise/report": Method(DocumentParams, ReportResult),
+    "excise/sources": Method(DocumentParams, SourcesResult),
+    APPLY_REVISION: Method(ApplyRevisionParams, ApplyResult),
+    APPLY_VARIANT: Method(ApplyVariantParams, ApplyResult),
+    SHOW_HUNK: Method(ShowHunkParams, ShowHunkResult),
+    COMPARE: Method(CompareParams, CompareResult),
+    "excise/revisionContent": Method(RevisionContentParams, RevisionContentResult),
+    "excise/worktrees": Method(WorktreesParams, dict),
+    "excise/candidates": Method(CandidatesParams, dict),
+    "excise/addCandidates": Method(AddCandidatesParams, Accepted),
+    "excise/removeCandidates": Method(RemoveCandidatesParams, Removed),
+    "excise/review": Method(ReviewParams, ReviewResult),
+    "excise/decide": Method(DecideParams, DecideResult),
+    "excise/hide": Method(HideParams, SetAsideResult),
+    "excise/reject": Method(RejectParams, SetAsideResult),
+    "excise/setBase": Method(SetBaseParams, SetBaseResult),
+    "excise/take": Method(TakeParams, dict),
+    "excise/counters": Method(CountersParams, CountersResult),
+    DID_CHANGE_REPORT: Method(DidChangeReportParams, None),
+}
+
+COMMANDS: dict[str, str] = {
+    method.replace("/", "."): method for method in METHODS if method != DID_CHANGE_REPORT
+}
+"""Commands for clients that cannot send custom requests: their one argument is the params."""

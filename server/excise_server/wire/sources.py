@@ -1,0 +1,111 @@
+"""The table of sources of candidates: for commands, servers and open documents alike."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields
+from typing import Any, Literal, get_args
+
+OriginChoice = Literal["saved", "head", "index"]
+"""The setting: which text the revisions are compared with."""
+
+CHOICES: tuple[OriginChoice, ...] = get_args(OriginChoice)
+
+ENDINGS = (".patch", ".diff", ".mbox", ".eml", ".jsonl")
+"""The names of files with patches end so."""
+
+_PATCHES = (f"**/*.{{{','.join(ending[1:] for ending in ENDINGS)}}}",)
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """One source: the word before the colon of its ids, and its function in ``sources/``.
+
+    ``list_..`` lists candidates of a repository, for all; ``find..`` finds versions of one
+    document, for editors. `watch` has globs of what the list depends on: below git's common folder,
+    or below each of its folders, if it takes paths (`has_folders`), and not patterns. Servers take
+    folders inside the workspace alone. `help` and `tool_help` (empty: the same) are about its
+    option and its argument of a tool. Without help, commands and requests cannot choose it.
+    """
+
+    kind: str
+    function: str
+    watch: tuple[str, ...] = ()
+    help: str = ""
+    tool_help: str = ""
+    has_folders: bool = False
+
+
+def _source(default: object, *about: Any, **more: Any) -> Any:  # noqa: ANN401 - of its default
+    """Declare a setting with its default, and its `Source`."""
+    return field(default=default, metadata={"source": Source(*about, **more)})
+
+
+@dataclass(frozen=True, slots=True)
+class SourceSettings:
+    """The settings of the user, and the table of all sources: a new one is one file and one line.
+
+    Options of commands, arguments of tools and fields of requests have the same words. Patterns of
+    branches and of remote branches are those of ``git for-each-ref refs/heads/PATTERN`` and
+    ``refs/remotes/PATTERN``; none: off.
+
+    - ``origin``: the text to compare revisions with, unless a better one is known.
+    - ``worktrees``: take the file from the other worktrees, uncommitted changes included.
+    - ``requests``: fetched pull and merge requests: ``pull/*``, ``merge-requests/*``, ``#12``,
+      ``!12``.
+    - ``conflicts``: take the sides of a conflicted file.
+    - ``files``: globs of files beside the document. ``${file}``, ``${stem}`` and ``${extension}``
+      are replaced by its name and the two parts of its name.
+    - ``patches``, ``runs``: folders of patches and mailboxes, and of agents' diffs or predictions,
+      relative to a workspace folder.
+    """
+
+    origin: OriginChoice = "saved"
+    worktrees: bool = _source(True, "worktree", "registry.list_checkouts", ("worktrees/**",))
+    branches: tuple[str, ...] = _source(
+        ("**",),
+        "branch",
+        "registry.list_checkouts",
+        ("refs/heads/**", "packed-refs"),
+        "Also branches and fetched requests (agent/*, origin/pr-*, pull/*, #12); ** for branches.",
+        "Branches like agent/* or pull/*, in addition to all worktrees.",
+    )
+    remotes: tuple[str, ...] = _source(
+        ("container-use/**", "origin/claude/**", "origin/codex/**", "origin/copilot/**"),
+        "remote",
+        "registry.list_checkouts",
+        ("refs/remotes/**", "packed-refs"),
+    )
+    requests: tuple[str, ...] = _source(
+        (),
+        "ref",
+        "registry.list_checkouts",
+        ("refs/pull/**", "refs/merge-requests/**", "packed-refs"),
+    )
+    conflicts: bool = _source(True, "conflict", "conflicts.find")
+    files: tuple[str, ...] = _source(
+        ("${file}.suggestion-*", "${file}.orig", "${file}.rej"), "file", "beside.find_files"
+    )
+    patches: tuple[str, ...] = _source(
+        (),
+        "patch",
+        "patches.list_patches",
+        _PATCHES,
+        "Also patches, mails and predictions (*.jsonl), of a file or folder.",
+        "Folders of patches, below the folder.",
+        has_folders=True,
+    )
+    runs: tuple[str, ...] = _source(
+        (),
+        "run",
+        "patches.list_patches",
+        _PATCHES,
+        "The same, named as agents' runs.",
+        has_folders=True,
+    )
+
+
+SOURCES: dict[str, Source] = {
+    each.name: each.metadata["source"] for each in fields(SourceSettings) if each.metadata
+}
+CHOSEN = tuple(name for name, source in SOURCES.items() if source.help)
+"""The sources that commands and requests choose."""

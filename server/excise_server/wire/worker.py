@@ -1,0 +1,319 @@
+"""What the two sides tell each other: msgspec types, in frames of four bytes of length and a body.
+
+Texts and names are bytes, as both may hold lone surrogates; numbers of many pairs are flat arrays.
+Ranges that do not depend on what was asked are part of the types, and so checked as they are read.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Annotated, Any, Literal
+
+import msgspec
+
+LONGEST = 1 << 29
+"""Most bytes of one frame."""
+
+_HEAD = 4
+_PIECE = 1 << 20
+
+Count = Annotated[int, msgspec.Meta(ge=0, le=1 << 40)]
+Place = Annotated[int, msgspec.Meta(ge=1)]
+Score = Annotated[float, msgspec.Meta(ge=0, le=1)]
+Mean = Annotated[float, msgspec.Meta(ge=0, le=1 + 1e-9)]
+"""A sum of fractions, which rounding may take beyond 1."""
+Index = Annotated[int, msgspec.Meta(ge=0)]
+
+
+class BrokenFrameError(Exception):
+    """What the other side wrote is not a valid frame; the message says why."""
+
+
+def write_message(descriptor: int, message: Request | Order | Answer) -> None:
+    """Write a message into a pipe."""
+    view = memoryview(framed(msgspec.msgpack.encode(message)))
+    while view:
+        view = view[os.write(descriptor, view) :]
+
+
+def read_messages(descriptor: int, kind: Any) -> Iterator[Any]:  # noqa: ANN401 a union of types
+    """Yield the messages of a pipe until it ends.
+
+    Raises BrokenFrameError, msgspec.MsgspecError, RecursionError, ValueError, MemoryError if it
+    holds something else.
+    """
+    decoder = msgspec.msgpack.Decoder(kind)
+    while (body := read_frame(partial(os.read, descriptor))) is not None:
+        yield decoder.decode(body)
+
+
+def framed(body: bytes) -> bytes:
+    """Return the bytes of a frame.
+
+    Raises BrokenFrameError if the body is too long for one.
+    """
+    if len(body) > LONGEST:
+        raise BrokenFrameError(f"a frame of {len(body):,} bytes, limit {LONGEST:,}")
+    return len(body).to_bytes(_HEAD, "little") + body
+
+
+def read_frame(read: Callable[[int], bytes]) -> bytearray | None:
+    """Return the body of the next frame, or None if the stream ends between two frames.
+
+    Memory grows with what has arrived, never with what a head promises.
+
+    Raises BrokenFrameError if the stream ends inside of a frame, or a head promises too much.
+    """
+    head = _read(read, _HEAD)
+    if not head:
+        return None
+    length = int.from_bytes(head, "little")
+    if len(head) == _HEAD and length > LONGEST:
+        raise BrokenFrameError(f"a frame of {length:,} bytes, limit {LONGEST:,}")
+    body = _read(read, length) if len(head) == _HEAD else head
+    if len(head) < _HEAD or len(body) < length:
+        raise BrokenFrameError("the stream ended inside a frame")
+    return body
+
+
+def _read(read: Callable[[int], bytes], length: int) -> bytearray:
+    body = bytearray()
+    while len(body) < length and (piece := read(min(length - len(body), _PIECE))):
+        body += piece
+    return body
+
+
+def as_bytes(text: str) -> bytes:
+    """Return a text as UTF-8, lone surrogates included."""
+    return text.encode("utf-8", "surrogatepass")
+
+
+def as_text(data: bytes | memoryview) -> str:
+    """Return the text of such bytes.
+
+    Raises UnicodeDecodeError if they are not valid.
+    """
+    return str(data, "utf-8", "surrogatepass")
+
+
+class _Message(msgspec.Struct, array_like=True, forbid_unknown_fields=True):
+    pass
+
+
+# --- to a worker ---
+
+
+class Order(_Message):
+    """What has an answer. ``quarantined`` are texts that no parser may get from now on, by name;
+    ``lexical`` keeps every text from its parser."""
+
+    number: int
+    lexical: bool
+    quarantined: tuple[bytes, ...]
+
+
+class Analyse(Order, tag="analyse"):
+    """Analyse a document. ``texts`` are those that the worker does not know, ``gone`` those that
+    nobody asks for again; ``scores`` is the number of the scores that the parent has (0: none).
+    A revision is its id and label, the number of its text, and whether it deletes the file.
+    """
+
+    uri: bytes
+    origin: int
+    revisions: tuple[tuple[bytes, bytes, int, bool], ...]
+    language: bytes | None
+    path: bytes | None
+    options: tuple[str, str, str, str, str]
+    intent: bytes
+    buffer: int | None
+    own: int | None
+    version: int | None
+    scores: int
+    texts: tuple[tuple[int, bytes], ...]
+    gone: tuple[int, ...]
+
+
+class Survey(Order, tag="survey"):
+    """Make a report: which of the surveys, and its arguments in JSON."""
+
+    kind: str
+    arguments: bytes
+
+
+class Cancel(_Message, tag="cancel"):
+    """Stop the request of that number."""
+
+    number: int
+
+
+class Forget(_Message, tag="forget"):
+    """Forget a document."""
+
+    uri: bytes
+
+
+Request = Analyse | Survey | Cancel | Forget
+
+
+# --- from a worker ---
+
+
+class Opened(_Message, tag="opened"):
+    """The worker has started, and has loaded what it needs."""
+
+
+class Failed(_Message, tag="failed"):
+    """The request has no result: it was cancelled, it is refused with a reason for people (only a
+    survey can be), or something broke, with the traceback for the log."""
+
+    number: int
+    kind: Literal["stopped", "refused", "broken"]
+    reason: bytes = b""
+
+
+class Numbers(msgspec.Struct, frozen=True, array_like=True):
+    """The mean score of a hunk and of its operations, or None where undefined."""
+
+    es: Mean
+    keep: Mean | None
+    add: Mean | None
+    delete: Mean | None
+
+
+class PairNumbers(msgspec.Struct, frozen=True, array_like=True):
+    """Two revisions (by index) that diverge in a hunk: their score there, and its operations.
+
+    ``share`` is the share of all that they diverge in.
+    """
+
+    a: Index
+    b: Index
+    es: Score
+    keep: Score | None
+    add: Score | None
+    delete: Score | None
+    share: Mean
+
+
+class HunkNumbers(msgspec.Struct, frozen=True, array_like=True):
+    """The numbers of a hunk: the formula on the counts of its divergent regions.
+
+    Every divergent region of a pair lies in one hunk, and equal changes in other hunks do not count
+    here. With a single hunk, these are the numbers of the pair.
+
+    ``compared`` is the number of revisions whose pairs were counted, the first in rank order.
+    ``diverging`` of these pairs diverge here: ``pairs`` are the first of them, in that order, and
+    ``least`` and ``most`` those with the smallest and the largest score of all (None without any).
+    ``mean`` and ``share`` (of all divergent 1- to 4-grams of the pair) are over all pairs (None and
+    0 without pairs).
+    """
+
+    compared: Index
+    diverging: Index
+    pairs: tuple[PairNumbers, ...]
+    least: PairNumbers | None
+    most: PairNumbers | None
+    mean: Numbers | None
+    share: Mean
+
+
+class RankedFrame(_Message):
+    """A revision in rank order, by its index."""
+
+    index: int
+    rank: Place
+    makers: Place
+    mean_similarity: Mean | None
+    edit_size: Count
+    no_op: bool
+    syntax_errors: bool
+    stub: bool
+    broken: tuple[bytes, ...]
+    why: tuple[bytes, ...]
+
+
+class Site(msgspec.Struct, frozen=True, array_like=True):
+    """The lines of a hunk in the buffer, or in the origin without a buffer.
+
+    ``crossed`` tells that unsaved edits overlap both the hunk and lines next to it.
+    """
+
+    lo: Index
+    hi: Index
+    crossed: bool = False
+
+
+class HunkFrame(_Message):
+    """A hunk: ``variants`` are their members and texts, ``spans`` the lines of each revision."""
+
+    lo: Index
+    hi: Index
+    text: bytes
+    variants: tuple[tuple[tuple[int, ...], bytes], ...]
+    spans: tuple[tuple[Index, Index], ...]
+
+
+class UnitFrame(_Message):
+    """Hunks that a revision (by index) changes together, by their numbers, and why: the names."""
+
+    member: Index
+    hunks: tuple[Index, ...]
+    names: tuple[bytes, ...]
+
+
+class ScoresFrame(_Message):
+    """All that the texts without the buffer decide: the planes are doubles, k rows of k.
+
+    ``renamed`` has two revisions that are the same up to names, and what each calls a thing. A
+    cluster is its members, their representative, and the smallest similarity to it.
+    """
+
+    signature: bytes
+    values: bytes
+    words: bytes
+    renamed: tuple[tuple[int, int, tuple[tuple[bytes, bytes], ...]], ...]
+    no_ops: tuple[bool, ...]
+    notes: tuple[tuple[bytes, ...], ...]
+    ranking: tuple[RankedFrame, ...]
+    clusters: tuple[tuple[tuple[int, ...], int, Score], ...]
+    hunks: tuple[HunkFrame, ...]
+    numbers: tuple[HunkNumbers, ...]
+    units: tuple[UnitFrame, ...]
+
+
+class WorkFrame(msgspec.Struct, frozen=True, array_like=True):
+    """What a worker has done and needs: bytes of memory, texts parsed, pairs scored, in all."""
+
+    rss: int
+    parses: int
+    pairs: int
+
+
+class Scored(_Message, tag="scored"):
+    """An analysis. ``scores`` is None where the parent has those of that number already.
+
+    ``sites`` and ``decided`` are one a hunk. ``given`` are the hunks without the buffer, None where
+    they are the same, and ``given_sites`` their sites.
+    """
+
+    number: int
+    work: WorkFrame
+    scores_number: int
+    scores: ScoresFrame | None
+    sites: tuple[Site, ...]
+    decided: tuple[bool, ...]
+    given: tuple[HunkFrame, ...] | None
+    given_sites: tuple[Site, ...]
+
+
+class Surveyed(_Message, tag="surveyed"):
+    """The document of a survey, in JSON."""
+
+    number: int
+    work: WorkFrame
+    document: memoryview
+
+
+Answer = Opened | Failed | Scored | Surveyed

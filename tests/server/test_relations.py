@@ -1,0 +1,539 @@
+"""What two candidates are to each other, and which are attempts at one task: cases, and laws."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.server.command import excise
+from tests.server.git_repository import make, needs_git
+from tests.server.test_mcp import content, served
+from tests.server.test_worktrees import report, worktree
+
+from excise_server.candidates.compared import compared
+from excise_server.foundation.changes import Side
+from excise_server.git.history import issues_named
+from excise_server.report.words import relation_lines
+from excise_server.report.worktrees import relation_entries
+from excise_server.review.candidate import Candidate, marked_identical
+from excise_server.review.relations import Batch, CandidateRelation, RelationReason, batches
+from excise_server.sources.candidates import Candidates
+
+CFG = """\
+def parse(text):
+    result = {}
+    for line in text.splitlines():
+        key, _, value = line.partition("=")
+        result[key] = value
+    return result
+
+
+def dump(values):
+    return str(values)
+
+
+class Store:
+    def __init__(self, text):
+        self.values = parse(text)
+
+    def fetch(self, key):
+        return self.values[key]
+"""
+APP = "import cfg\n\n\ndef main(text):\n    return cfg.parse(text)\n"
+EXTRA = "import cfg\n\nprint(cfg.parse('a=1'))\n"
+BASE = {"cfg.py": CFG, "app.py": APP}
+RENAMED = {path: text.replace("parse(", "parse_config(") for path, text in BASE.items()}
+BODY = CFG[CFG.index("    result =") : CFG.index("\n\n\ndef dump")]
+PLANTED = {
+    "rename": RENAMED,
+    "newcall": {"extra.py": EXTRA},
+    "methodD": {"cfg.py": f"{CFG}\n    def has(self, key):\n        return key in self.values\n"},
+    "methodE": {"cfg.py": f"{CFG}\n    def drop(self, key):\n        del self.values[key]\n"},
+    "rewriteparse": {"cfg.py": CFG.replace(BODY, "    return dict(text.split())")},
+}
+EXPECTED = {
+    ("newcall", "rename"): "breaks",
+    ("methodD", "methodE"): "both add",
+    ("rename", "rewriteparse"): "collides",
+}
+
+
+def side(text):
+    return Side("100644", text if isinstance(text, bytes) else text.encode())
+
+
+def candidate(name, files, base=BASE, **facts):
+    """Return a candidate with other texts of some files; None deletes one."""
+    old = {path: side(base[path]) for path in files if path in base}
+    new = {path: side(text) for path, text in files.items() if text is not None}
+    return Candidate(name, "", "", "", label=name, old=old, new=new, **facts)
+
+
+def of(edits, base=BASE, **facts):
+    found = [candidate(name, files, base, **facts.get(name, {})) for name, files in edits.items()]
+    return compared(Candidates("0" * 40, marked_identical(found)))
+
+
+def words(edits, base=BASE, **facts):
+    return {tuple(sorted((r.first, r.second))): r.word for r in of(edits, base, **facts).relations}
+
+
+def pair(a, b, base=BASE):
+    """Return the relation of two candidates, or None if they are independent."""
+    relations = of({"a": a, "b": b}, base).relations
+    return relations[0] if relations else None
+
+
+def word(a, b, base=BASE):
+    relation = pair(a, b, base)
+    return relation and relation.word
+
+
+def one(text, **files):
+    return {"a.py": text, **files}
+
+
+# --- the planted repository -----------------------------------------------------------------------
+
+
+def test_the_planted_candidates_have_their_relations_and_a_task_each():
+    found = of(PLANTED)
+    assert {tuple(sorted((r.first, r.second))): r.word for r in found.relations} == EXPECTED
+    assert [batch.members for batch in found.batches] == [(name,) for name in sorted(PLANTED)]
+    [breaks] = [r for r in found.relations if r.word == "breaks"]
+    [reason] = breaks.reasons
+    assert (reason.path, reason.line, reason.by) == ("extra.py", 3, "rename")
+    assert "cfg.parse" in reason.message
+
+
+@needs_git
+def test_every_door_says_what_tasks_are_to_each_other(tmp_path, monkeypatch):
+    repo = make(tmp_path, monkeypatch)
+    repo.commit(**{path.replace(".", "__"): text for path, text in BASE.items()})
+    for name, files in PLANTED.items():
+        worktree(repo, name, **{path.replace(".", "__"): text for path, text in files.items()})
+    found = report(repo)
+    assert len(found["batches"]) == 5
+    named = {tuple(sorted(r[at].partition(":")[2] for at in ("first", "second"))): r["word"]
+             for r in found["relations"]}  # fmt: skip
+    assert named == EXPECTED
+    line = "rename breaks newcall: extra.py:3 uses cfg.parse, which rename removes"
+    for ran in (
+        excise("worktrees", str(repo.path)),
+        excise("review", "--repo", str(repo.path)),
+        excise("review", "--repo", str(repo.path), "--format", "markdown"),
+        excise("review", "--repo", str(repo.path), "--format", "html"),
+    ):
+        assert line in re.sub(r"\\([._:])", r"\1", ran.out)
+        assert "methodD and methodE: both add to Store" in ran.out
+    (listed,) = served(repo.path, ("list_candidates", {}))
+    assert line in content(listed)["between"]
+    alone = report(repo, "--task", "rename")
+    assert [r["word"] for r in alone["relations"]] == ["breaks", "collides"]
+    assert line in excise("worktrees", str(repo.path), "--task", "rename").out
+
+
+# --- rivals ---------------------------------------------------------------------------------------
+
+LINES = [f"line_{n} = {n}" for n in range(40)]
+TEN = {"a.py": "\n".join(LINES) + "\n"}
+
+
+def edited(**lines):
+    """Return the ten lines with others at some places (``at_3="x"``)."""
+    text = [*LINES]
+    for place, line in lines.items():
+        text[int(place[3:])] = line
+    return {"a.py": "\n".join(text) + "\n"}
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "expected"),
+    [
+        ({"at_3": "x = 1"}, {"at_3": "x = 1"}, "identical"),
+        ({"at_3": "x = 1"}, {"at_3": "x = 1  # why"}, "same code"),
+        ({"at_3": "x = 1"}, {"at_3": "y = z"}, "rivals"),
+        ({"at_3": "x = 1", "at_9": "p"}, {"at_3": "y = z", "at_20": "q"}, "rivals"),
+        ({"at_3": "x = 1", "at_9": "p", "at_30": "r"}, {"at_3": "y = z"}, "collides"),
+        ({"at_3": "x = 1"}, {"at_4": "y = 2"}, "rivals"),  # lines that touch are one hunk
+        ({"at_3": "x = 1"}, {"at_5": "y = 2"}, None),
+        ({"at_3": "x = 1", "at_9": "p"}, {"at_3": "x = 1"}, "rivals"),  # the same, and more
+    ],
+)
+def test_half_of_the_hunks_of_each_have_to_overlap(a, b, expected):
+    assert word(edited(**a), edited(**b), TEN) == expected
+
+
+def test_the_same_up_to_names_and_near_edits_are_rivals():
+    origin = {"a.py": "def f(a):\n    return g(a)\n"}
+    new = "def f(a):\n    {0} = g(a)\n    if {0} is None:\n        return 0\n    return {0}\n"
+    assert word(one(new.format("x")), one(new.format("y")), origin) == "same up to names"
+
+
+def test_candidates_at_two_places_are_one_task_if_both_name_the_issue():
+    a, b = edited(at_3="x = 1"), edited(at_20="y = 2")
+    facts = {"a": {"issues": ("#7",)}, "b": {"issues": ("#7", "#9")}}
+    found = of({"a": a, "b": b}, TEN, **facts)
+    assert [r.word for r in found.relations] == ["rivals"]
+    assert found.batches == (Batch(("a", "b"), shared=("a.py",), named={"a": "#7", "b": "#7"}),)
+    assert of({"a": a, "b": b}, TEN, a={"issues": ("#7",)}).relations == ()
+    facts["b"] = {"issues": ("#8",)}
+    assert of({"a": a, "b": b}, TEN, **facts).relations == ()
+
+
+@pytest.mark.parametrize(
+    ("message", "issues"),
+    [
+        ("Fix\n\nFixes #12", ("#12",)),
+        ("Fix (#7)\n\ncloses GH-3", ("#3",)),
+        ("Merge pull request #5 from a/b\n\nx", ()),
+        ("see https://example.org/a/b/issues/34#issuecomment-1", ("#34",)),
+        ("a#12, &#39; and color #12ab", ()),
+        ("#1 #2 #3 #4", ()),
+        ("", ()),
+    ],
+)
+def test_the_issues_that_a_message_names(message, issues):
+    assert issues_named(message) == issues
+
+
+def test_the_tasks_of_a_tool_stay_apart_and_need_nothing_in_common():
+    facts = {"a": {"tool": "emdash", "task": "p"}, "b": {"tool": "emdash", "task": "q"}}
+    edits = {"a": edited(at_3="x = 1"), "b": edited(at_3="y = 2")}
+    assert words(edits, TEN, **facts) == {("a", "b"): "collides"}
+    facts["b"]["task"] = "p"
+    edits["b"] = edited(at_20="y = 2")
+    assert words(edits, TEN, **facts) == {("a", "b"): "rivals"}
+
+
+# --- collides, both add ---------------------------------------------------------------------------
+
+
+AB = "a = 1\nb = 2\n"
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "expected"),
+    [
+        (one("x = 1\n"), one("x = 2\n"), "rivals"),
+        (one(None), one("x = 2\n"), "rivals"),
+        (one(None), one(None), "identical"),
+        (one(b"\0a"), one(b"\0b"), "rivals"),
+        ({"a.py": None, "b.py": AB}, {"a.py": None, "c.py": AB}, "rivals"),
+        ({"n.py": "x = 1\n"}, {"n.py": "y = 1\n"}, "rivals"),
+        ({"n.py": "x = 1\n"}, {"m.py": "y = 1\n"}, None),
+    ],
+)  # fmt: skip
+def test_files_that_come_and_go_and_have_no_lines(a, b, expected):
+    assert word(a, b, {"a.py": AB}) == expected
+
+
+def test_two_definitions_of_one_name_collide_wherever_they_stand():
+    text = "import os\n\n\ndef f():\n    pass\n\n\nX = 1\n\n\ndef g():\n    pass\n"
+    new = "def new():\n    return {}\n\n\n"
+    a = text.replace("X = 1", f"{new.format(1)}X = 1")
+    b = f"{text}\n\n{new.format(2)}".rstrip() + "\n"
+    relation = pair(one(a), one(b), {"a.py": text})
+    assert any("both define new" in reason.message for reason in relation.reasons)
+    other = b.replace("new", "other")
+    assert pair(one(a), one(other), {"a.py": text}) is None
+
+
+CHANGES = "# Changes\n\n## Next\n\n- a fix\n"
+MAPPING = '{\n  "a": 1,\n  "z": 2\n}\n'
+
+
+@pytest.mark.parametrize(
+    ("path", "base", "a", "b", "expected"),
+    [
+        ("CHANGES.md", CHANGES, "- b\n", "- c\n", "both add"),
+        ("notes.md", CHANGES, "- b\n", "- c\n", "rivals"),
+        ("m.json", MAPPING, '  "b": 1,\n', '  "c": 2,\n', "both add"),
+        ("m.json", MAPPING, '  "b": 1,\n', '  "b": 2,\n', "rivals"),
+        ("m.json", '[\n  1,\n  2\n]\n', "  3,\n", "  4,\n", "rivals"),
+        ("m.py", "import os\nx = 1\n", "import re\n", "import sys\n", "both add"),
+        ("m.py", "import os\nx = (\n", "import re\n", "import sys\n", "rivals"),
+        ("m.txt", "a\nb\n", "c\n", "d\n", "rivals"),
+    ],
+)  # fmt: skip
+def test_what_both_only_insert_at_one_place(path, base, a, b, expected):
+    lines = base.split("\n")
+    line = len(lines) - 1 if path.endswith(".md") else 2 if path == "m.json" else 1
+
+    def inserted(text):
+        return {path: "\n".join([*lines[:line], *text.split("\n")[:-1], *lines[line:]])}
+
+    code = {"z.py": "a = 1\n"}  # docs alone would be all that they are compared by
+    a_files, b_files = inserted(a) | {"p.py": "a = 1\n"}, inserted(b) | {"q.py": "b = 2\n"}
+    if path.endswith(".py") or path == "m.txt" or path == "m.json":
+        a_files, b_files = inserted(a), inserted(b)
+    relation = pair(a_files, b_files, {path: base, **code})
+    found = relation.word if path != "notes.md" else "rivals"
+    assert found == expected
+
+
+# --- breaks ---------------------------------------------------------------------------------------
+
+
+def broken(a, b, base):
+    relation = pair(a, b, base)
+    if relation is None:
+        return []
+    return [(r.by, r.path, r.line) for r in relation.reasons if r.word == "breaks"]
+
+
+def new_user(text):
+    return {"use.py": text}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "import cfg\ncfg.parse(1)\n",
+        "import cfg as c\nc.parse(1)\n",
+        "from cfg import dump, parse\n",
+        "from cfg import parse as p\np(1)\n",
+        "from . import cfg\ncfg.parse(1)\n",
+        "from .cfg import parse\n",
+    ],
+)
+def test_a_name_of_a_module_is_found_through_imports(text):
+    [(by, path, _)] = broken(RENAMED, new_user(text), BASE)[:1]
+    assert (by, path) == ("a", "use.py")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "import cfg\ncfg.dump(1)\n",
+        "import argparse\nargparse.parse(1)\n",
+        "def parse(x):\n    return x\nparse(1)\n",
+        "def f(parse):\n    return parse(1)\n",
+        "import cfg\ncfg.parse = print\ncfg.parse(1)\n",
+        "from other import *\nparse(1)\n",
+        "try:\n    from cfg import parse\nexcept ImportError:\n    parse = None\n",
+        "x.parse(1)\n",
+        "x = 'cfg.parse'\n",
+        "def f(:\n",
+    ],
+)
+def test_no_other_name_is_said_to_break(text):
+    assert broken(RENAMED, new_user(text), BASE) == []
+
+
+@pytest.mark.parametrize(
+    "after",
+    [
+        CFG.replace("def parse(", "def _parse(") + "\n\nparse = _parse\n",
+        CFG.replace("def parse(", "def _parse(") + "\n\nfrom other import *\n",
+        CFG.replace("def parse(", "def _parse(") + "\n\nglobals()['parse'] = _parse\n",
+        CFG.replace("def parse(", "def _parse(") + "\n\ndef __getattr__(name): ...\n",
+        CFG.replace("def parse(", "def _parse(") + "\n\nfrom other import parse\n",
+        "if X:\n    def parse(): ...\nelse:\n    def parse(a): ...\n",
+    ],
+)
+def test_a_name_that_is_still_there_breaks_nobody(after):
+    text = after.replace("self.values = parse", "self.values = _parse")
+    assert broken({"cfg.py": text}, {"extra.py": EXTRA}, BASE) == []
+
+
+def test_what_the_origin_used_already_is_no_new_use():
+    base = {**BASE, "extra.py": EXTRA}
+    assert broken(RENAMED, {"extra.py": EXTRA + "x = 1\n"}, base) == []
+
+
+FUNCTION = "def f(a, b=1, *, c=2):\n    return a\n"
+
+
+@pytest.mark.parametrize(
+    ("after", "call", "is_broken"),
+    [
+        ("def f(a, b, *, c=2):", "f(1)", True),
+        ("def f(a, *, c=2):", "f(1, 2)", True),
+        ("def f(a, b=1):", "f(1, c=3)", True),
+        ("def f(a, x=1, *, c=2):", "f(1, b=3)", True),
+        ("def f(a, b=1, *, c=2, d=3):", "f(1, 2, c=3)", False),
+        ("def f(a, b, *, c=2):", "f(1, 2)", False),
+        ("def f(a, b, *, c=2):", "f(*x)", False),
+        ("def f(*a, **k):", "f(1, c=3)", False),
+        ("@wrapped\ndef f(a, b):", "f(1)", False),
+    ],
+)
+def test_a_call_that_the_narrowed_function_no_longer_takes(after, call, is_broken):
+    base = {"m.py": FUNCTION}
+    changed = {"m.py": FUNCTION.replace("def f(a, b=1, *, c=2):", after)}
+    user = new_user(f"import m\nm.{call}\n")
+    assert broken(changed, user, base) == ([("a", "use.py", 2)] if is_broken else [])
+
+
+OVERLOADED = "from typing import overload\n\n@overload\ndef f(a: int): ...\n@overload\ndef f(a: str, b=1): ...\ndef f(a, b=1):\n    return a\n"  # noqa: E501
+
+
+def test_overloads_and_functions_that_are_bound_twice_are_not_looked_at():
+    changed = {"m.py": OVERLOADED.replace("def f(a, b=1):", "def f(a, b):")}
+    assert broken(changed, new_user("import m\nm.f(1)\n"), {"m.py": OVERLOADED}) == []
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "old", "new", "user", "use"),
+    [
+        ("s.py", "class S:\n    def fetch(self):\n        return 1\n", "fetch", "load",
+         "use.py", "def f(s):\n    return s.fetch()\n"),
+        ("s.ts", "export function fetchAll(a: number) { return a; }\n", "fetchAll", "loadAll",
+         "use.ts", "import { fetchAll } from './s';\nexport const x = fetchAll(1);\n"),
+        ("s.py", "class S:\n    ## one\n    def fetch(self):\n        return 1\n", "fetch", "load",
+         "use.py", "def f(s):\n    return s.fetch()\n"),
+        ("s.ts", "const r = /a/.exec('a');\nexport function fetchAll() { return r; }\n", "fetchAll",
+         "loadAll", "use.ts", "import { fetchAll } from './s';\nexport const x = fetchAll;\n"),
+        ("s.ts", "export class S { fetchAll() { return 1; } }\n", "fetchAll", "loadAll",
+         "use.ts", "export const f = (s: any) => s.fetchAll();\n"),
+        ("s.c", "int fetch_all(int a) { return a; }\n", "fetch_all", "load_all",
+         "use.c", "int f(void) { return fetch_all(1); }\n"),
+        ("s.go", "package s\n\nfunc FetchAll() int { return 1 }\n", "FetchAll", "LoadAll",
+         "use.go", "package s\n\nfunc f() int { return FetchAll() }\n"),
+    ],
+)  # fmt: skip
+def test_names_of_members_and_of_other_languages(path, text, old, new, user, use):
+    taker, base = {path: text.replace(old, new)}, {path: text}
+    assert [found[:2] for found in broken(taker, {user: use}, base)] == [("a", user)]
+    assert broken(taker, {user: use.replace(old, "another")}, base) == []
+    kept = {path: text + text.replace(old, new).replace("class S", "class T")}
+    assert broken(kept, {user: use}, base) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "use"),
+    [
+        ("class S:\n    def get(self):\n        return 1\n", "def f(s):\n    return s.get()\n"),
+        ("class S:\n    def fetch(self):\n        return 1\n",
+         "class T:\n    def fetch(self):\n        return 2\ndef f(s):\n    return s.fetch()\n"),
+    ],
+)  # fmt: skip
+def test_a_member_that_others_have_is_not_said_to_be_missing(text, use):
+    changed = {"s.py": text.replace("get", "load").replace("fetch", "load")}
+    assert broken(changed, {"use.py": use}, {"s.py": text}) == []
+
+
+def test_who_has_rivals_in_two_tasks_is_in_neither_and_is_said_to_be_their_rival():
+    code = {"a": edited(at_3="x = 1"), "b": edited(at_20="y = 2")}
+    docs = {"n.md": "a\nb\nc\nd\ne\n"}
+    base = {**TEN, **docs}
+    code["a"]["n.md"] = "A\nb\nc\nd\ne\n"
+    code["b"]["n.md"] = "a\nb\nc\nd\nE\n"
+    found = of({**code, "c": {"n.md": "AA\nb\nc\nd\nEE\n"}}, base)
+    assert [batch.members for batch in found.batches] == [("a",), ("b",), ("c",)]
+    assert [(r.first, r.second, r.word) for r in found.relations] == [
+        ("a", "c", "rivals"), ("b", "c", "rivals"),
+    ]  # fmt: skip
+    lines = [*relation_lines(relation_entries(found.relations), {"a": "ada"})]
+    assert lines[0].startswith("ada and c are rivals: 1 of 2 hunks overlap")
+
+
+# --- tasks ----------------------------------------------------------------------------------------
+
+
+def member(name, has_code=True, **facts):
+    files = {"x.c": side("1\n")} if has_code else {"tests/test_x.py": side("1\n")}
+    return Candidate(name, "", "", "", old=files, **facts)
+
+
+def rivals(*pairs):
+    reason = RelationReason("rivals", "half of the hunks")
+    return [CandidateRelation(a, b, (reason,)) for a, b in pairs]
+
+
+def together(members, related):
+    return [batch.members for batch in batches(members, related)]
+
+
+def test_a_chain_of_rivals_is_one_task_and_what_collides_makes_none():
+    every = [member(name) for name in "abcd"]
+    collides = CandidateRelation("c", "d", (RelationReason("collides", "x"),))
+    assert together(every, [*rivals(("a", "b"), ("b", "c")), collides]) == [("a", "b", "c"), ("d",)]
+
+
+def test_others_join_the_one_task_of_a_tool_in_which_they_have_rivals():
+    p, q = (member(t, tool="emdash", task=t) for t in "pq")
+    assert together([p, q, member("a")], rivals(("a", "p"))) == [("a", "p"), ("q",)]
+    both = rivals(("a", "p"), ("a", "q"))
+    assert together([p, q, member("a")], both) == [("a",), ("p",), ("q",)]
+
+
+def test_who_changes_no_code_joins_the_task_of_its_rivals_or_the_only_one():
+    coded = [member("a", base="0"), member("b", base="0")]
+    late = member("c", has_code=False, base="0")
+    assert together([*coded, late], rivals(("a", "b"))) == [("a", "b", "c")]
+    assert together([*coded, replace(late, base="1")], rivals(("a", "b"))) == [("a", "b"), ("c",)]
+    assert together([*coded, late], []) == [("a",), ("b",), ("c",)]
+    assert together([*coded, late], rivals(("a", "c"))) == [("a", "c"), ("b",)]
+    assert together([*coded, late], rivals(("a", "c"), ("b", "c"))) == [("a",), ("b",), ("c",)]
+
+
+def test_one_id_for_two_candidates_is_refused():
+    with pytest.raises(ValueError, match="one id"):
+        batches([member("a"), member("a")])
+
+
+NAMES = "abcdefgh"
+MEMBERS = st.lists(
+    st.builds(
+        member, st.sampled_from(NAMES), has_code=st.booleans(),
+        base=st.sampled_from(["", "0", "1"]), tool=st.just("emdash"),
+        task=st.sampled_from(["", "", "p", "q"]),
+    ),
+    max_size=8, unique_by=lambda member: member.id,
+)  # fmt: skip
+PAIRS = st.lists(st.sampled_from(list(itertools.combinations(NAMES, 2))), unique=True, max_size=9)
+
+
+@given(MEMBERS, PAIRS, st.randoms())
+def test_every_candidate_is_in_one_task_whatever_the_order(members, pairs, random):
+    found = batches(members, rivals(*pairs))
+    assert sorted(name for batch in found for name in batch.members) == sorted(
+        member.id for member in members
+    )
+    shuffled = random.sample(members, len(members))
+    assert batches(shuffled, rivals(*random.sample(pairs, len(pairs)))) == found
+    by_task = {}
+    for batch in found:
+        tasks = {m.task for m in members if m.id in batch.members} - {""}
+        assert len(tasks) <= 1
+        for task in tasks:
+            assert by_task.setdefault(task, batch) is batch
+
+
+@given(MEMBERS, PAIRS)
+def test_who_changes_no_code_neither_ties_nor_splits_those_who_do(members, pairs):
+    coded = [member for member in members if member.has_code]
+    ids = {member.id for member in coded}
+    with_all = {
+        tuple(name for name in batch.members if name in ids)
+        for batch in batches(members, rivals(*pairs))
+    }
+    assert with_all - {()} == {batch.members for batch in batches(coded, rivals(*pairs))}
+
+
+TEXTS = st.lists(st.sampled_from(["a = 1", "b = 2", "def f(): ...", "import os", ""]), max_size=7)
+
+
+@settings(max_examples=60, deadline=None)
+@given(TEXTS, st.tuples(TEXTS, TEXTS, TEXTS))
+def test_the_relation_of_two_depends_on_these_two_alone(base, revisions):
+    origin = {"a.py": "".join(f"{line}\n" for line in base)}
+    texts = ["".join(f"{line}\n" for line in lines) for lines in revisions]
+    edits = {name: one(t) for name, t in zip("abc", texts, strict=True) if t != origin["a.py"]}
+    found = words(edits, origin)
+    for a, b in itertools.combinations(edits, 2):
+        assert words({a: edits[a], b: edits[b]}, origin).get((a, b)) == found.get((a, b))
+        assert words({b: edits[b], a: edits[a]}, origin).get((a, b)) == found.get((a, b))
+
+
+def test_three_hundred_candidates_of_as_many_files_are_not_compared_in_pairs():
+    edits = {f"c{n:03}": {f"f{n}.py": f"def f{n}():\n    return {n}\n"} for n in range(300)}
+    found = of(edits)
+    assert found.relations == ()
+    assert len(found.batches) == 300
