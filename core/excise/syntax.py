@@ -4,7 +4,7 @@ Three steps: `parse` a text, `walk` its tree to spans of bytes, write them as to
 writer are loops of ``kernels/_tree.pyx``: the walk knows what nodes are, by their types
 (`NodeTypes`), the writer about lines, white space and text outside strings that no leaf covers.
 A node is in a string when its type says so or its parent is in one, until a type says that code
-begins. Over 300 lines: nothing else may make a parser.
+begins.
 """
 
 from __future__ import annotations

@@ -151,8 +151,13 @@ def _scores(snapshot: Snapshot, number: int, frame: w.ScoresFrame) -> Scores:
         notes=notes,
     )
     _check(len(frame.numbers) == len(frame.hunks), "numbers of each hunk")
-    for numbers in frame.numbers:
-        _check_numbers(numbers, count)
+    for numbers in frame.numbers:  # the types check values
+        total = numbers.compared * (numbers.compared - 1) // 2
+        _check(numbers.compared <= count and numbers.diverging <= total, "who is compared")
+        _check(len(numbers.pairs) == min(numbers.diverging, MAX_PAIRS), "first pairs of a hunk")
+        ends = [pair for pair in (numbers.least, numbers.most) if pair is not None]
+        _check(len(ends) == (2 if numbers.pairs else 0), "the ends of the scores of a hunk")
+        _check(all(p.a < count and p.b < count for p in (*numbers.pairs, *ends)), "a pair")
     for unit in frame.units:
         _check(unit.member in snapshot.texts, "whose hunks belong together")
         _check(sorted({*unit.hunks}) == [*unit.hunks] and len(unit.hunks) > 1, "hunks of a unit")
@@ -174,16 +179,6 @@ def _renamed(frame: w.ScoresFrame) -> dict[tuple[int, int], tuple[tuple[str, str
         names = tuple((w.as_text(a), w.as_text(b)) for a, b in pairs)
         renamed[i, j], renamed[j, i] = names, tuple((b, a) for a, b in names)
     return renamed
-
-
-def _check_numbers(numbers: w.HunkNumbers, count: int) -> None:
-    """Refuse numbers of a hunk whose counts or revisions cannot be; the types check values."""
-    total = numbers.compared * (numbers.compared - 1) // 2
-    _check(numbers.compared <= count and numbers.diverging <= total, "who is compared")
-    _check(len(numbers.pairs) == min(numbers.diverging, MAX_PAIRS), "the first pairs of a hunk")
-    ends = [pair for pair in (numbers.least, numbers.most) if pair is not None]
-    _check(len(ends) == (2 if numbers.pairs else 0), "the ends of the scores of a hunk")
-    _check(all(pair.a < count and pair.b < count for pair in (*numbers.pairs, *ends)), "a pair")
 
 
 def _of_pairs(data: bytes, kind: Literal["d", "B"], count: int) -> memoryview[Any]:
