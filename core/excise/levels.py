@@ -296,7 +296,7 @@ def _text(forms: CodeForms, text: str, cancel: CancelFlag | None) -> str:
     return text
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class Programs:
     """Which revisions of one origin are the same program, over all of their files.
 
@@ -308,8 +308,8 @@ class Programs:
       revisions that both change code are the same program whatever else they change.
     - ``digests``: for each revision, what stands for all of its bytes, or an empty string.
     - ``forms``: returns the normal forms of the texts of a path.
-    - ``cancel``: looked at while forms are made. Where it runs out of time by itself, only equal
-      texts are the same.
+    - ``cancel``: looked at while forms are made, when somebody first asks; may be replaced. Where
+      it runs out of time by itself, only equal texts are the same.
     """
 
     origin: Mapping[str, Any]
