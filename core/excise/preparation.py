@@ -213,6 +213,10 @@ _MODULES_KEPT = 500_000
 """Characters of the origins whose trees by Python's own parser are kept: these are large."""
 
 
+_MOST_ITEMS = 10_000
+"""Functions and statements with a form that go over to another origin of their file."""
+
+
 class Readings:
     """What was read in a run, handed to whatever may read it again. Used by one thread."""
 
@@ -314,7 +318,9 @@ class Readings:
             self._reader_before = self._readers.pop(origin)
         self._bindings = {key: own for key, own in self._bindings.items() if key[0] in contents}
         for origin, grammar, path in [key for key in self._forms if key[0] not in contents]:
-            self._items[grammar, path] = self._forms.pop((origin, grammar, path)).items
+            items = self._forms.pop((origin, grammar, path)).items
+            if len(items) < _MOST_ITEMS:
+                self._items[grammar, path] = items
         for forms in self._forms.values():
             forms.keep(contents)
         for key in [key for key in self._preparations if key[0] not in contents]:
