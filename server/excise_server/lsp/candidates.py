@@ -383,7 +383,7 @@ async def _start_again(ls: ExciseServer, uri: str) -> bool:
             ls.session.start_again(uri, by_text)
             ls.gatherer.changed(uri)
             return True
-        results = await ls.replayed(uri, before, current, missing)
-        for text, result in zip(missing, results, strict=True):
-            replayed[before, current, text] = result
+        if (results := await ls.replayed(uri, before, current, missing)) is not None:
+            for text, result in zip(missing, results, strict=True):
+                replayed[before, current, text] = result
     return False
