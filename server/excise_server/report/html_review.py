@@ -26,9 +26,9 @@ def review_page(review: Page, against: str = "") -> str:
     if alone := [task for task in tasks if len(task.task.members) == 1]:
         if len(alone) < len(tasks):
             overview.append(element("h2", "Alone in their tasks"))
-        rows = [row for task in alone for row in task.single()]
+        rows = [task.single() for task in alone]
         overview.append(element("article", element("ul", *rows, class_="who"), class_="card"))
-    facts = [line for line in (review.not_looked_at(), review.next()) if line]
+    facts = [line for line in (review.not_looked_at(), " ".join(review.next())) if line]
     facts = [f"Between tasks: {line}" for line in review.between_tasks()] + facts
     overview += [element("p", line, class_="small dim") for line in facts]
     notes = [*review.details(), *(f"{w}: {', '.join(names)}" for w, names in review.left_out())]
@@ -112,11 +112,11 @@ class _TaskPage:
         lines = _changed_lines(block.lines) if block.lines else ""
         return element("article", head, lines, element("ul", *rows, class_="who"), class_="card")
 
-    def single(self) -> Iterator[Markup]:
-        """Yield the row of the candidate that is alone in its task."""
-        for block in self.review.blocks(self.task):
-            where, edit = self._where(block.where[:1]), block.edits[0]
-            yield element("li", *self._names(edit), where, _changed_lines(block.lines[:1]))
+    def single(self) -> Markup:
+        """Return the row of the candidate that is alone in its task."""
+        block = self.review.single(self.task)
+        where, edit = self._where(block.where[:1]), block.edits[0]
+        return element("li", *self._names(edit), where, _changed_lines(block.lines[:1]))
 
     def _where(self, where: Sequence[tuple[str, str]]) -> Markup:
         places = (

@@ -54,7 +54,7 @@ def review_markdown(page: Page, against: str | None) -> str:
     parts = [f"# {_inert(page.title)}"]
     blocks = (block for task in page.document.tasks for block in _hunks(page, task, against))
     parts += blocks if page.verbose else bounded(blocks, LONGEST_PAGE, _WAY)
-    return "\n\n".join([*parts, *_end(page)])
+    return "\n\n".join([*parts, *_end(page, next=False)])
 
 
 def _overview(page: Page) -> Iterator[str]:
@@ -63,8 +63,9 @@ def _overview(page: Page) -> Iterator[str]:
     yield from blocks if page.verbose else bounded(blocks, LONGEST_PAGE // 2, _WAY)
     singles = []
     for task in page.alone:
-        name, where, line = page.single(task)
-        parts = (f"**{_inert(name)}**", _place(where[:1]), code_span(line) if line else "")
+        block = page.single(task)
+        line = code_span(block.lines[0]) if block.lines else ""
+        parts = (f"**{_inert(block.edits[0].names[0])}**", _place(block.where[:1]), line)
         singles.append(f"- {' '.join(part for part in parts if part)}")
     if singles:
         if page.rivals:
@@ -98,19 +99,19 @@ def _place(where: Sequence[tuple[str, str]]) -> str:
     if not where:
         return ""
     path, function = where[0]
-    name = f" *{_inert(function)}*" if function and function == function.strip() else ""
+    name = f" {code_span(function)}" if function else ""
     more = f" and {len(where) - 1:,} more" if len(where) > 1 else ""
     return f"{code_span(path)}{name}{more}"
 
 
-def _end(page: Page) -> Iterator[str]:
+def _end(page: Page, *, next: bool = True) -> Iterator[str]:
     lines = [f"Between tasks: {line}" for line in page.between_tasks()]
     if page.verbose:
         lines += page.details()
         lines += [f"{why}: {', '.join(names)}" for why, names in page.left_out()]
     else:
         lines.append(page.not_looked_at())
-    lines.append(page.next())
+    lines += [" ".join(page.next())] if next else []
     shown = [f"- {_inert(line)}" for line in lines if line]
     if shown:
         yield "\n".join(shown if page.verbose else bounded(shown, 2 * _LONGEST_END, _WAY))

@@ -35,7 +35,9 @@ MOST_PLACES = 3
 """Most files, places or names that a line of the overview has."""
 
 _LONGEST_LABEL = 120
+_LONGEST_ARGUMENT = 40
 _COUNTED = " make this edit"
+_IGNORED = "ignored: "
 _BESIDE = ("conflict", "bytes", "deletes", "unread-names")
 _OF_CODE = ("broken", "no-code", "comments-only")
 
@@ -147,7 +149,8 @@ class Page:
             if edit.relation == NAMES:
                 renamed = level_words("", edit.renamed, THERE).strip()
                 says += f" the same up to names{' ' * bool(renamed)}{renamed}"
-            line = shortened(edit.line, LONGEST_LINE) if shows_line else ""
+            is_told = edit.line in family.lines
+            line = shortened(edit.line, LONGEST_LINE) if shows_line and not is_told else ""
             last = edits[-1] if edits else None
             if (
                 last
@@ -195,6 +198,7 @@ class Page:
     def facts(self, entry: d.CandidateEntry) -> list[str]:
         """Return what is said of a candidate: what decides its place, and what it does besides."""
         facts = [why for why in entry.why if why != ALONE and not why.endswith(_COUNTED)]
+        facts = facts[:1] if entry.broken else facts
         said = _BESIDE if entry.no_op or entry.stub or entry.broken else (*_OF_CODE, *_BESIDE)
         cluster = self.document.clusters[entry.cluster - 1]
         facts += [r.text for r in cluster.reasons if r.kind in said and entry.id in r.members]
@@ -211,10 +215,10 @@ class Page:
                     facts.append(f"leaves {_few(paths)}" if kind == "scratch" else kind)
         return list(dict.fromkeys(facts))
 
-    def single(self, task: d.TaskEntry) -> tuple[str, tuple[tuple[str, str], ...], str]:
-        """Return the candidate that is alone in its task: its name, where, and a line."""
+    def single(self, task: d.TaskEntry) -> Block:
+        """Return the candidate that is alone in its task."""
         [block] = self.blocks(task)
-        return block.edits[0].names[0], block.where, (block.lines or ("",))[0]
+        return block
 
     def details(self) -> Iterator[str]:
         """Yield what only a long page has: how each candidate is called, its place, its size."""
@@ -259,26 +263,35 @@ class Page:
         return [(why, [printable(name) for name in names]) for why, names in rows if names]
 
     def not_looked_at(self) -> str:
-        """Say in one line who was not looked at, or nothing."""
+        """Say in one line who and what was not looked at, and how many notes there are."""
         parts = [
-            f"{len(names):,} {why}" if len(names) > MOST_PLACES or why == "left out"
+            f"{len(names):,} {why}"
+            if len(names) > MOST_PLACES or why == "left out"
             else f"{first_few([shortened(name, 40) for name in names])} ({why})"
             for why, names in self.left_out()
-        ]  # fmt: skip
-        notes = {note for entry in self.document.candidates for note in entry.notes}
-        parts += [plural(count, "note")] if (count := len(notes) + len(self.document.notes)) else []
-        return f"Not looked at: {', '.join(parts)}: -v" if parts else ""
+        ]
+        notes = dict.fromkeys(self.document.notes)
+        for entry in self.document.candidates:
+            conflicts = {f"{conflict.path}: {conflict.reason}" for conflict in entry.conflicts}
+            notes |= dict.fromkeys(note for note in entry.notes if note not in conflicts)
+        ignored = [note for note in notes if note.startswith(_IGNORED)]
+        parts += [f"{shortened(note.removeprefix(_IGNORED), 60)} (ignored)" for note in ignored[:1]]
+        about = [f"Not looked at: {', '.join(parts)}"] if parts else []
+        if count := len(notes) - len(ignored[:1]):
+            about.append(plural(count, "note"))
+        return f"{'; '.join(about)}: -v" if about else ""
 
-    def next(self) -> str:
-        """Say what was not run, and what to do next."""
+    def next(self) -> list[str]:
+        """Say what was not run, and what to do next: sentences and commands."""
         if not self.document.candidates:
-            return ""
-        first = self.document.candidates[0]
-        name = shlex.quote(shortened(printable(first.label), 40))
+            return []
+        label = printable(self.document.candidates[0].label)
+        name = shlex.quote(label) if len(label) <= _LONGEST_ARGUMENT else "NAME"
         ran = any(entry.checks or entry.evidence for entry in self.document.candidates)
-        parts = ["They disagree: read, or run."] if any(t.disagree for t in self.rivals) else []
+        differ = not ran and any(task.disagree for task in self.rivals)
+        parts = ["They disagree: read, or run."] if differ else []
         parts += [] if ran else ["Nothing was run: --run 'pytest -q' runs it in each."]
-        return " ".join([*parts, f"excise review {name}, excise take {name}"])
+        return [*parts, f"excise review {name},", f"excise take {name}"]
 
     def hunks(self, task: d.TaskEntry, against: str = "") -> HunkView:
         """Return the view of a task's hunks, against a candidate's text, or the origin's."""

@@ -23,6 +23,9 @@ FEW, FEW_LINES = 6, 15
 MANY, MANY_LINES = 50, 40
 """Most lines of a page for so many candidates, on 80 columns."""
 
+COLUMNS = 80
+"""Columns for which these numbers are: on a narrower terminal it takes more lines."""
+
 _NAMES_LINES = 2
 """Most lines of names of one edit, where room is short."""
 
@@ -50,6 +53,8 @@ def page_lines(page: Page, out: Console) -> Iterator[RenderableType]:
         return
     lines: list[Text] = []
     most = most_lines(len(page.entries))
+    if out.is_terminal and out.width < COLUMNS:
+        most = most * COLUMNS // max(out.width, 1)
     for telling, names in ((3, None), (1, None), (1, _NAMES_LINES), (0, _NAMES_LINES)):
         lines, is_whole = shown.lines(telling, names, most)
         if is_whole:
@@ -83,7 +88,15 @@ class _Overview:
             yield from self.sentence(f"between tasks: {line}")
         for why, names in self.page.left_out():
             yield from self.sentence(f"{why}: {', '.join(names)}")
-        yield from self.sentence(self.page.next())
+        yield from self.next()
+
+    def next(self) -> Iterator[Text]:
+        """Yield what to do next, in lines that break between sentences and commands."""
+        parts = [Text(part) for part in self.page.next()]
+        if self.width == UNWRAPPED and parts:
+            yield Text(" ").join(parts)
+        else:
+            yield from filled(parts, self.width, Text(), " ")
 
     def lines(self, telling: int, names: int | None, most: int) -> tuple[list[Text], bool]:
         """Return at most so many lines, and whether they are all."""
@@ -92,14 +105,16 @@ class _Overview:
         room = most - len(head) - len(foot)
         if sum(len(part.lines) for part in parts) <= room:
             return [*head, *(line for part in parts for line in part.lines), *foot], True
-        shown: list[Text] = []
-        for number, part in enumerate(parts):
-            if len(shown) + len(part.lines) > room - 1:
-                left = [part.size for part in parts[number:] if part.size]
-                shown.append(Text(_INDENT + _more(left), "dim"))
+        fitting: list[_Part] = []
+        for part in parts:
+            if sum(len(other.lines) for other in (*fitting, part)) > room - 1:
                 break
-            shown += part.lines
-        return [*head, *shown, *foot], False
+            fitting.append(part)
+        while fitting and not fitting[-1].size:  # a heading of nothing
+            fitting.pop()
+        shown = [line for part in fitting for line in part.lines]
+        more = _more([part.size for part in parts[len(fitting) :] if part.size])
+        return [*head, *shown, Text(_INDENT + more, "dim"), *foot], False
 
     def head(self) -> Iterator[Text]:
         title = printable(self.page.title)
@@ -116,11 +131,12 @@ class _Overview:
         between = self.page.between_tasks()
         more = f"; {len(between) - 1:,} more: excise land" if len(between) > 1 else ""
         lines = [f"Between tasks: {between[0]}{more}"] if between else []
-        lines += [self.page.not_looked_at(), self.page.next()]
-        for number, line in enumerate(line for line in lines if line):
-            if not number:
-                yield Text("")
-            yield from self.sentence(printable(line))
+        lines.append(self.page.not_looked_at())
+        yield Text("")
+        for line in lines:
+            if line:
+                yield from self.sentence(printable(line))
+        yield from self.next()
 
     def parts(self, telling: int, names: int | None) -> Iterator[_Part]:
         several = len(self.page.document.tasks) > 1
@@ -137,17 +153,18 @@ class _Overview:
             if len(self.page.alone) == 1:
                 head = "Alone in its task:"
             yield _Part(list(self.sentence(head, "bold")), 0)
-        for task in self.page.alone:
-            name, where, line = self.page.single(task)
+        singles = list(map(self.page.single, self.page.alone))
+        pad = max((cell_len(self.label(block)) for block in singles), default=0)
+        for block in singles:
             if several or telling < 3:
-                yield _Part([self.row("", name, where, line)], 1)
+                yield _Part([self.row("", block, pad)], 1)
             else:
-                yield _Part(list(self.block(self.page.blocks(task)[0], telling, names)), 1)
+                yield _Part(list(self.block(block, telling, names)), 1)
 
     def block(self, block: Block, telling: int, names: int | None) -> Iterator[Text]:
         only = block.edits[0] if block.size == 1 else None
         if only is not None and telling < 3:
-            yield self.row(block.letter, only.names[0], block.where, (block.lines or ("",))[0])
+            yield self.row(block.letter, block)
             for line in block.about:
                 yield from self.sentence(_INDENT + line)
             return
@@ -191,14 +208,27 @@ class _Overview:
             count -= 1
         yield from lines
 
-    def row(self, letter: str, name: str, where: tuple[tuple[str, str], ...], line: str) -> Text:
+    def label(self, block: Block) -> str:
+        """Return the name of a single candidate, with what is said of it, cut to half a line."""
+        name = printable(block.edits[0].names[0])
+        label = printable(self.page.labels[block.edits[0].ids[0]])
+        if self.width == UNWRAPPED:
+            return name
+        half = max(12, self.width // 2 - 4)
+        short, said = cut(label, half), Text(name.removeprefix(label))
+        if said.cell_len > (room := half - cell_len(short)):
+            said.truncate(max(room - 1, 0), overflow="ellipsis")
+            return f"{short}{said.plain})" if said.cell_len > len(" (ab") else short
+        return short + said.plain
+
+    def row(self, letter: str, block: Block, pad: int = 0) -> Text:
         """Return a candidate in one line: its name, where, and the line that tells."""
-        label, place = printable(name), _place(where[:1])
+        label, place = self.label(block), _place(block.where[:1])
         if self.width != UNWRAPPED:
-            label = cut(label, max(12, self.width // 3))
+            label += " " * (pad - cell_len(label))
             longest = max(12, (self.width - cell_len(label) - 7) // 2)
             place = Text(cut(place.plain, longest)) if place.cell_len > longest else place
-        start = f"{letter:<3}" if letter else ""
+        start, line = f"{letter:<3}" if letter else "", (block.lines or ("",))[0]
         return self.fitted(Text.assemble((start, "bold"), label, "  ", place, "  ", _changed(line)))
 
     def fitted(self, text: Text) -> Text:
@@ -222,7 +252,7 @@ def _more(sizes: Sequence[int]) -> str:
     count = sum(sizes)
     if all(size == 1 for size in sizes):
         return f"and {count:,} more by one candidate each: -v"
-    return f"and {count:,} more candidates in {len(sizes):,} blocks: -v"
+    return f"and {count:,} more candidates in {plural(len(sizes), 'block')}: -v"
 
 
 def _place(where: Sequence[tuple[str, str]]) -> Text:

@@ -156,5 +156,7 @@ def _telling(members: Sequence[int], changed: dict[int, Lines], most: int) -> tu
         # What was added says more than what is gone, unless many fewer have added it.
         return not COMMENT.match(line), share + 0.5 * (line[0] == "+"), _weight(line)
 
-    chosen = sorted(inside, key=telling, reverse=True)[:most]
+    # A line that few of several members have tells what one of them alone does.
+    shared = [line for line, count in inside.items() if 2 * count > len(members)]
+    chosen = sorted(shared or inside, key=telling, reverse=True)[: most if shared else 1]
     return tuple(line for line in inside if line in chosen)

@@ -35,7 +35,7 @@ export function work(id: string, more: Partial<CandidateEntry> = {}): CandidateE
 /** The entry of a task, in which each family is a list of edits, and an edit its candidates. */
 export function task(number: number, name: string | null, ...families: string[][][]): CandidatesDocument["tasks"][number] {
   const edit = (members: string[]): CandidatesDocument["tasks"][number]["families"][number]["edits"][number] => ({ members, words: members.map(() => "identical"), relation: "", line: "+ y" });
-  return { number, name, members: families.flat(2), families: families.map((edits) => ({ lines: ["+ x = 1"], where: [], names: [], edits: edits.map(edit) })) };
+  return { number, name, members: families.flat(2), families: families.map((edits) => ({ lines: ["+ x = 1"], where: [], names: [], edits: edits.map(edit) })), files: [] };
 }
 
 export function cluster(members: string[], facts: string[] = []): CandidateCluster {
