@@ -95,7 +95,7 @@ def _result(name: str, texts: dict[str, str], folder: Path) -> str:
     if kind == "excise":
         result = _ran(options, width, folder)
     elif kind in PAGES:
-        result = PAGES[kind](_review(texts), width, options)
+        result = PAGES[kind](review_of(texts), width, options)
     else:
         raise CaseError(f"unknown page: {kind}")
     result = VERSION.sub("@N", result)
@@ -144,7 +144,7 @@ def _read(stream: io.TextIOWrapper) -> str:
 # --- candidates ----------------------------------------------------------------------------------
 
 
-def _review(texts: dict[str, str]) -> Review:
+def review_of(texts: dict[str, str]) -> Review:
     facts: dict[str, dict[str, Any]] = json.loads(texts.get("facts", "{}"))
     origin = {name[7:]: body for name, body in texts.items() if name.startswith("origin ")}
     changed: dict[str, dict[str, str | None]] = {name: {} for name in facts if name}
@@ -198,7 +198,7 @@ def _candidate(
     })  # fmt: skip
 
 
-def _printed(lines: Callable[[Console], Iterator[RenderableType]], width: int) -> str:
+def printed(lines: Callable[[Console], Iterator[RenderableType]], width: int) -> str:
     out = Console(
         file=io.StringIO(), force_terminal=bool(width), width=width or tables.UNWRAPPED,
         no_color=True, markup=False, highlight=False, emoji=False, soft_wrap=not width,
@@ -213,7 +213,7 @@ def _printed(lines: Callable[[Console], Iterator[RenderableType]], width: int) -
 def _paged(review: Review, width: int, options: list[str]) -> str:
     """Show the page for deciding, or all of it if `verbose`."""
     page = Page(review_document(review), verbose="verbose" in options)
-    return _printed(partial(page_lines, page), width)
+    return printed(partial(page_lines, page), width)
 
 
 def _reviewed(review: Review, width: int, options: list[str]) -> str:
@@ -227,7 +227,7 @@ def _reviewed(review: Review, width: int, options: list[str]) -> str:
         return _inert(markdown_pages.review_markdown(page, against))
     if not width:
         return tables.plain_text(partial(review_lines, page, against))
-    return _printed(partial(review_lines, page, against), width)
+    return printed(partial(review_lines, page, against), width)
 
 
 def _as_html(review: Review, width: int, options: list[str]) -> str:

@@ -53,8 +53,8 @@ def places(text):
 def test_commands_put_four_identical_fixes_before_one_wrong_edit(repo: Repo, monkeypatch, intent):
     monkeypatch.chdir(repo.path)
     said = ["--intent", intent] if intent else []
-    assert places(excise("worktrees", *said).out)[0][-1] == "wrong"
-    assert places(excise("worktrees", *said).out)[1:] == (4, 1)
+    assert places(excise("review", "--repo", *said).out)[0][-1] == "wrong"
+    assert places(excise("review", "--repo", *said).out)[1:] == (4, 1)
     for form in ("text", "markdown", "html"):
         shown = excise("review", *said, "--format", form).out
         assert places(re.sub("<style>.*?</style>", "", shown, flags=re.S))[0][-1] == "wrong", form
@@ -65,11 +65,14 @@ def test_commands_put_four_identical_fixes_before_one_wrong_edit(repo: Repo, mon
     assert [row.split("\t")[1].split("/")[-2] for row in table.split("\n")[1:6]] == [
         *FIXES, "wrong",
     ]  # fmt: skip
-    for ran in (excise("worktrees", *said, "--json"), excise("review", *said, "--format", "json")):
+    for ran in (
+        excise("review", "--repo", *said, "--format", "json"),
+        excise("review", *said, "--format", "json"),
+    ):
         assert ran.json["intent"] == (intent or "change")
         assert "confiden" not in ran.out
         assert "agreement" not in ran.out
-    ranking = excise("worktrees", *said, "--json").json["ranking"]
+    ranking = excise("review", "--repo", *said, "--format", "json").json["candidates"]
     assert [(entry["rank"], entry["makers"]) for entry in ranking] == [(1, 4)] * 4 + [(5, 1)]
     assert names(entry["id"] for entry in ranking) == [*FIXES, "wrong"]
 
@@ -83,7 +86,7 @@ def test_agents_get_the_same_order_with_its_reasons(repo: Repo):
     )
     for answer, intent in ((listed, "change"), (fix, "fix")):
         found = content(answer)
-        (batch,) = found["batches"]
+        (batch,) = found["tasks"]
         assert (found["intent"], batch["disagree"]) == (intent, False)
         assert names(c["id"] for c in batch["candidates"]) == [*FIXES, "wrong"]
         assert [c["says"].partition(";")[0] for c in batch["candidates"]] == [
@@ -116,7 +119,7 @@ def test_editors_get_the_same_order(repo: Repo):
             for method in ("excise/worktrees", "excise/candidates"):
                 found = client.call(method, params)
                 assert found["intent"] == (intent or "change")
-                assert names(entry["id"] for entry in found["ranking"])[-1] == "wrong"
+                assert names(entry["id"] for entry in found["candidates"])[-1] == "wrong"
         params = {"uri": repo.path.as_uri(), "intent": "feature"}
         refused = client.refused("excise/candidates", params)
         assert refused["code"] == INVALID_PARAMS
@@ -127,15 +130,15 @@ def test_where_nobody_agrees_every_door_says_so(tmp_path, monkeypatch):
     edits = {"ada": ("= 1", "= 2"), "bo": ("= 1", "= int(1)"), "cy": ("a = 1", "b = 1\na = b")}
     repo = edited_worktrees(tmp_path, monkeypatch, edits, a__py="a = 1\n")
     monkeypatch.chdir(repo.path)
-    shown = [excise("worktrees").out, excise("review").out, excise("review", "--intent", "fix").out]
+    shown = [excise("review").out, excise("review").out, excise("review", "--intent", "fix").out]
     shown.append(excise("rank", "a.py", *(str(tmp_path / name / "a.py") for name in edits)).out)
     for out in shown:
         assert "they disagree: read, or run excise worktrees --run 'COMMAND'" in out
-    assert excise("worktrees", "--json").json["batches"][0]["disagree"]
-    checked = excise("worktrees", "--run", "true").out
+    assert excise("review", "--repo", "--format", "json").json["tasks"][0]["disagree"]
+    checked = excise("review", "--repo", "--run", "true").out
     assert "they disagree" not in checked
     (listed,) = served(repo.path, ("list_candidates", {}))
-    assert content(listed)["batches"][0]["disagree"]
+    assert content(listed)["tasks"][0]["disagree"]
 
 
 def test_an_unknown_intent_is_refused_with_the_two_that_there_are():

@@ -123,7 +123,7 @@ def test_every_door_says_what_tasks_are_to_each_other(tmp_path, monkeypatch):
     assert named == EXPECTED
     line = "rename breaks newcall: extra.py:3 uses cfg.parse, which rename removes"
     for ran in (
-        excise("worktrees", str(repo.path)),
+        excise("review", "--repo", str(repo.path)),
         excise("review", "--repo", str(repo.path)),
         excise("review", "--repo", str(repo.path), "--format", "markdown"),
         excise("review", "--repo", str(repo.path), "--format", "html"),
@@ -134,7 +134,7 @@ def test_every_door_says_what_tasks_are_to_each_other(tmp_path, monkeypatch):
     assert line in content(listed)["between"]
     alone = report(repo, "--task", "rename")
     assert [r["word"] for r in alone["relations"]] == ["breaks", "collides"]
-    assert line in excise("worktrees", str(repo.path), "--task", "rename").out
+    assert line in excise("review", "--repo", str(repo.path), "--task", "rename").out
 
 
 # --- rivals ---------------------------------------------------------------------------------------

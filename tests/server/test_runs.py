@@ -185,7 +185,7 @@ def excise(repo, *arguments, **options):
     environment = plain_environment(**{k: v for k, v in repo.env.items() if k.startswith("GIT_")})
     environment |= {"HOME": repo.env["HOME"], "XDG_CACHE_HOME": str(repo.path.parent / "cache")}
     return subprocess.Popen(
-        command_line("worktrees", str(repo.path), *arguments),
+        command_line("review", "--repo", str(repo.path), *arguments),
         env=environment,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -204,12 +204,12 @@ def test_run_puts_the_passing_ones_first_and_its_file_does_it_again(repo):
     command = "grep -q 'or 1' a.py"
     out, err = excise(repo, "--run", command, "--jobs", "2", "--json").communicate(timeout=60)
     found = json.loads(out)
-    verdicts = {entry["id"]: entry["verdict"] for entry in found["ranking"]}
-    assert [entry["rank"] for entry in found["ranking"]] == [1, 2, 2]
+    verdicts = {entry["id"]: entry["verdict"] for entry in found["candidates"]}
+    assert [entry["rank"] for entry in found["candidates"]] == [1, 2, 2]
     assert verdicts == {
         "worktree:bo": "passed", "worktree:ada": "failed", "worktree:chen": "failed",
     }  # fmt: skip
-    assert found["ranking"][0]["checks"][0]["check"] == command
+    assert found["candidates"][0]["checks"][0]["check"] == command
     assert [cluster["failed"] for cluster in found["clusters"]] == [0, 2]
     (file,) = (repo.path.parent / "cache").glob("excise/runs/*/verdicts.jsonl")
     assert str(file) in err.decode()
@@ -226,15 +226,17 @@ def test_a_group_whose_members_differ_is_flagged_and_nobody_who_fails_is_above(r
     lines = [("ada", "true"), ("chen", "false"), ("bo", "true"), ("nobody", "true")]
     text = "".join(f'{{"candidate": "{name}", "passed": {passed}}}\n' for name, passed in lines)
     file.write_text(text)
-    ran = run_here("worktrees", str(repo.path), "--verdicts", str(file))
+    ran = run_here("review", "--repo", str(repo.path), "--verdicts", str(file))
     rows = checked_rows(ran.out)
     assert ["passes" in row for row in rows] == [True, True, False]
     assert "chen" in rows[2]
     assert "ada, chen: identical; 1 of 2 pass, 1 fails: " in ran.out
     assert "verdicts on unknown candidates: nobody" in ran.out
-    found = run_here("worktrees", str(repo.path), "--verdicts", str(file), "--json").json
+    found = run_here(
+        "review", "--repo", str(repo.path), "--verdicts", str(file), "--format", "json"
+    ).json
     assert found["unknown_verdicts"] == ["nobody"]
-    assert [entry["id"] for entry in found["ranking"]][2] == "worktree:chen"
+    assert [entry["id"] for entry in found["candidates"]][2] == "worktree:chen"
     (mixed,) = [cluster for cluster in found["clusters"] if len(cluster["members"]) == 2]
     assert (mixed["passed"], mixed["failed"], mixed["undecided"]) == (1, 1, 0)
     assert mixed["reasons"][0]["kind"] == "checks"
@@ -257,7 +259,7 @@ def test_an_interrupt_stops_all_and_reports_what_is_there(repo):
     process.send_signal(signal.SIGINT)
     out, _ = process.communicate(timeout=60)
     assert process.returncode == 130
-    entries = {entry["id"]: entry for entry in json.loads(out)["ranking"]}
+    entries = {entry["id"]: entry for entry in json.loads(out)["candidates"]}
     assert entries["worktree:ada"]["verdict"] == "passed"
     assert entries["worktree:bo"]["checks"][0]["reason"] == "stopped"
     assert entries["worktree:chen"]["verdict"] is None

@@ -34,7 +34,7 @@ from excise_server.foundation.escape import visible
 from excise_server.foundation.inputs import SourceError
 from excise_server.git.checkouts import Selection
 from excise_server.git.repository import Repository, open_commits, open_folder
-from excise_server.report.page import ORIGIN, Page
+from excise_server.report.page import ORIGIN, Page, rejected_names
 from excise_server.report.review import chosen_hunks, review_document
 from excise_server.sources.candidates import Candidates, find_candidates
 from excise_server.sources.folders import find_folders
@@ -183,8 +183,9 @@ def print_review(
             document = chosen_hunks(document, paths)
     _print(document, hunks_against, format, output, verbose=verbose)
     say_left_out(bad)
-    for rejected in candidates.rejected:
-        say(f"left out: {SourceError(rejected.reason, name=rejected.id, hint=rejected.hint)}")
+    names = rejected_names([rejected.id for rejected in candidates.rejected])
+    for name, rejected in zip(names, candidates.rejected, strict=True):
+        say(f"left out: {SourceError(rejected.reason, name=name, hint=rejected.hint)}")
     if interrupted:
         return 130
     return 1 if candidates.rejected or bad else 0

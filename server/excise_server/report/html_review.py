@@ -116,7 +116,7 @@ class _TaskPage:
         """Return the row of the candidate that is alone in its task."""
         block = self.review.single(self.task)
         where, edit = self._where(block.where[:1]), block.edits[0]
-        return element("li", *self._names(edit), where, _changed_lines(block.lines[:1]))
+        return element("li", *self._names(edit), where, _changed_lines(block.telling(1)))
 
     def _where(self, where: Sequence[tuple[str, str]]) -> Markup:
         places = (

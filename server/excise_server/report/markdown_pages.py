@@ -64,7 +64,7 @@ def _overview(page: Page) -> Iterator[str]:
     singles = []
     for task in page.alone:
         block = page.single(task)
-        line = code_span(block.lines[0]) if block.lines else ""
+        line = code_span("".join(block.telling(1))) if block.lines else ""
         parts = (f"**{_inert(block.edits[0].names[0])}**", _place(block.where[:1]), line)
         singles.append(f"- {' '.join(part for part in parts if part)}")
     if singles:
@@ -86,7 +86,7 @@ def _block(block: Block, telling: int) -> Iterator[str]:
     only = block.edits[0] if block.size == 1 else None
     head = block.head if only is None else f"{block.head}: {only.names[0]}"
     yield f"- **{block.letter}** {_inert(head)} {_place(block.where)}".rstrip()
-    for line in block.lines[:telling]:
+    for line in block.telling(telling):
         yield f"  - {code_span(line)}"
     for edit in block.edits if only is None else ():
         names = ", ".join(bounded(map(_inert, edit.names), _LONGEST_END, _WAY))

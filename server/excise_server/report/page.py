@@ -36,6 +36,7 @@ MOST_PLACES = 3
 
 _LONGEST_LABEL = 120
 _LONGEST_ARGUMENT = 40
+_LONGEST_FACT = 160
 _COUNTED = " make this edit"
 _IGNORED = "ignored: "
 _BESIDE = ("conflict", "bytes", "deletes", "unread-names")
@@ -72,6 +73,13 @@ class Block:
     edits: tuple[EditLine, ...]
     about: tuple[str, ...]
     size: int
+
+    def telling(self, most: int) -> tuple[str, ...]:
+        """Return so many of the lines that tell; of only one, what is added says most."""
+        if most > 1:
+            return self.lines[:most]
+        added = (line for line in self.lines if line.startswith("+"))
+        return tuple([next(added, line) for line in self.lines[:1]])
 
 
 def letter(index: int) -> str:
@@ -213,7 +221,7 @@ class Page:
                     facts += [basename(path) for path in paths]
                 elif paths:
                     facts.append(f"leaves {_few(paths)}" if kind == "scratch" else kind)
-        return list(dict.fromkeys(facts))
+        return list(dict.fromkeys(shortened(fact, _LONGEST_FACT) for fact in facts))
 
     def single(self, task: d.TaskEntry) -> Block:
         """Return the candidate that is alone in its task."""
@@ -257,7 +265,17 @@ class Page:
             ("landed already", list(map(_end, document.landed))),
             ("unchanged", list(map(_end, document.unchanged))),
             ("of other tasks", [_end(name) for names in document.other_tasks for name in names]),
-            ("left out", [f"{rejected.id} ({rejected.reason})" for rejected in document.rejected]),
+            (
+                "left out",
+                [
+                    f"{name} ({rejected.reason})"
+                    for name, rejected in zip(
+                        rejected_names([r.id for r in document.rejected]),
+                        document.rejected,
+                        strict=True,
+                    )
+                ],
+            ),
             ("of nobody here", unknown),
         ]
         return [(why, [printable(name) for name in names]) for why, names in rows if names]
@@ -305,6 +323,21 @@ def check_words(check: d.CheckEntry) -> str:
     verb = {True: "passes", False: "fails", None: "no verdict on"}[check.passed]
     reason = f": {shortened(printable(check.reason), 80)}" if check.reason else ""
     return f"{verb} {shortened(printable(check.check), 60)}{reason}"
+
+
+def rejected_names(ids: Sequence[str]) -> list[str]:
+    """Return what those that were left out are called: the last part of a path, if it is unique.
+
+    Only ids that contain a path are longer than a name.
+
+    >>> rejected_names(["worktree:/home/ada/shop-bo", "branch:x"])
+    ['shop-bo', 'branch:x']
+    """
+    ends = [identity.rpartition("/")[2] for identity in ids]
+    return [
+        end if ":/" in identity and end and ends.count(end) == 1 else identity
+        for identity, end in zip(ids, ends, strict=True)
+    ]
 
 
 def families_words(count: int) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from rich.cells import cell_len
 from rich.console import Console, RenderableType
@@ -25,9 +26,6 @@ MANY, MANY_LINES = 50, 40
 
 COLUMNS = 80
 """Columns for which these numbers are: on a narrower terminal it takes more lines."""
-
-_NAMES_LINES = 2
-"""Most lines of names of one edit, where room is short."""
 
 _INDENT = "   "
 
@@ -55,11 +53,23 @@ def page_lines(page: Page, out: Console) -> Iterator[RenderableType]:
     most = most_lines(len(page.entries))
     if out.is_terminal and out.width < COLUMNS:
         most = most * COLUMNS // max(out.width, 1)
-    for telling, names in ((3, None), (1, None), (1, _NAMES_LINES), (0, _NAMES_LINES)):
-        lines, is_whole = shown.lines(telling, names, most)
+    for room in _ROOMS:
+        lines, is_whole = shown.lines(room, most)
         if is_whole:
             break
     yield from lines
+
+
+class _Room(NamedTuple):
+    """What is shown of a family: telling lines, lines of names of an edit, and edits."""
+
+    telling: int = 3
+    names: int = UNWRAPPED
+    edits: int = UNWRAPPED
+
+
+_ROOMS = (_Room(), _Room(1), _Room(1, 2), _Room(0, 2, 12), _Room(0, 2, 3), _Room(0, 1, 2))
+"""What is tried one after the other, until the page is short enough."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +89,7 @@ class _Overview:
 
     def everything(self) -> Iterator[Text]:
         yield from self.head()
-        for part in self.parts(3, None):
+        for part in self.parts(_Room()):
             yield from part.lines
         yield Text("")
         for line in self.page.details():
@@ -98,10 +108,10 @@ class _Overview:
         else:
             yield from filled(parts, self.width, Text(), " ")
 
-    def lines(self, telling: int, names: int | None, most: int) -> tuple[list[Text], bool]:
+    def lines(self, shown_of: _Room, most: int) -> tuple[list[Text], bool]:
         """Return at most so many lines, and whether they are all."""
         head, foot = list(self.head()), list(self.foot())
-        parts = list(self.parts(telling, names))
+        parts = list(self.parts(shown_of))
         room = most - len(head) - len(foot)
         if sum(len(part.lines) for part in parts) <= room:
             return [*head, *(line for part in parts for line in part.lines), *foot], True
@@ -132,20 +142,23 @@ class _Overview:
         more = f"; {len(between) - 1:,} more: excise land" if len(between) > 1 else ""
         lines = [f"Between tasks: {between[0]}{more}"] if between else []
         lines.append(self.page.not_looked_at())
-        yield Text("")
-        for line in lines:
-            if line:
-                yield from self.sentence(printable(line))
-        yield from self.next()
+        shown = [text for line in lines if line for text in self.sentence(printable(line))]
+        shown += self.next()
+        yield from [Text(""), *shown] if shown else []
 
-    def parts(self, telling: int, names: int | None) -> Iterator[_Part]:
+    def parts(self, room: _Room) -> Iterator[_Part]:
         several = len(self.page.document.tasks) > 1
         for task in self.page.rivals:
             if several:
                 yield _Part(list(self.sentence(printable(self.page.task_head(task)), "bold")), 0)
             blocks = self.page.blocks(task)
             for block in blocks:
-                lines = list(self.block(block, telling if len(blocks) <= 3 else 1, names))
+                lines = list(
+                    self.block(
+                        block,
+                        room if len(blocks) <= 3 else room._replace(telling=min(room.telling, 1)),
+                    )
+                )
                 yield _Part(lines, block.size)
         if self.page.alone and self.page.rivals:
             alone = plural(len(self.page.alone), "candidate")
@@ -156,14 +169,14 @@ class _Overview:
         singles = list(map(self.page.single, self.page.alone))
         pad = max((cell_len(self.label(block)) for block in singles), default=0)
         for block in singles:
-            if several or telling < 3:
+            if several or room.telling < 3:
                 yield _Part([self.row("", block, pad)], 1)
             else:
-                yield _Part(list(self.block(block, telling, names)), 1)
+                yield _Part(list(self.block(block, room)), 1)
 
-    def block(self, block: Block, telling: int, names: int | None) -> Iterator[Text]:
+    def block(self, block: Block, room: _Room) -> Iterator[Text]:
         only = block.edits[0] if block.size == 1 else None
-        if only is not None and telling < 3:
+        if only is not None and room.telling < 3:
             yield self.row(block.letter, block)
             for line in block.about:
                 yield from self.sentence(_INDENT + line)
@@ -177,24 +190,27 @@ class _Overview:
             yield from self.sentence(head, first=block.letter.ljust(3))
             if place:
                 yield self.fitted(Text.assemble(_INDENT, place))
-        for line in block.lines[: max(telling, 1)]:
+        for line in block.telling(max(room.telling, 1)):
             yield self.fitted(Text.assemble(_INDENT, _changed(line)))
-        for edit in block.edits if only is None else ():
+        for edit in block.edits[: room.edits] if only is None else ():
             labels = [printable(name) for name in edit.names]
             row = Text(f"{_INDENT}{edit.says}: {', '.join(labels)}")
             if edit.line and row.cell_len + 24 <= self.width:
                 yield self.fitted(Text.assemble(row, "   ", _changed(edit.line)))
                 continue
-            yield from self.names(f"{edit.says}: ", labels, names)
+            yield from self.names(f"{edit.says}: ", labels, room.names)
             if edit.line:
                 yield self.fitted(Text.assemble(_INDENT * 2, _changed(edit.line)))
+        if hidden := [len(edit.ids) for edit in block.edits[room.edits :]]:
+            edits = plural(len(hidden), "more edit")
+            yield Text(f"{_INDENT}and {plural(sum(hidden), 'candidate')} in {edits}: -v", "dim")
         for line in block.about:
             yield from self.sentence(_INDENT + printable(line))
 
-    def names(self, start: str, labels: Sequence[str], most: int | None) -> Iterator[Text]:
+    def names(self, start: str, labels: Sequence[str], most: int) -> Iterator[Text]:
         """Yield names in lines that break between two of them, at most so many lines."""
         if self.width == UNWRAPPED:
-            if most is not None and len(labels) > 12:
+            if most < UNWRAPPED and len(labels) > 12:
                 labels = [*labels[:12], f"and {len(labels) - 12:,} more"]
             yield Text(f"{_INDENT}{start}{', '.join(labels)}")
             return
@@ -203,7 +219,7 @@ class _Overview:
         while True:
             rest = [Text(f"and {len(parts) - count:,} more")] * (count < len(parts))
             lines = list(filled([*parts[:count], *rest], self.width, Text(_INDENT + start), ", "))
-            if most is None or len(lines) <= most or count <= 1:
+            if len(lines) <= most or count <= 1:
                 break
             count -= 1
         yield from lines
@@ -228,7 +244,7 @@ class _Overview:
             label += " " * (pad - cell_len(label))
             longest = max(12, (self.width - cell_len(label) - 7) // 2)
             place = Text(cut(place.plain, longest)) if place.cell_len > longest else place
-        start, line = f"{letter:<3}" if letter else "", (block.lines or ("",))[0]
+        start, line = f"{letter:<3}" if letter else "", "".join(block.telling(1))
         return self.fitted(Text.assemble((start, "bold"), label, "  ", place, "  ", _changed(line)))
 
     def fitted(self, text: Text) -> Text:

@@ -158,5 +158,6 @@ def _telling(members: Sequence[int], changed: dict[int, Lines], most: int) -> tu
 
     # A line that few of several members have tells what one of them alone does.
     shared = [line for line, count in inside.items() if 2 * count > len(members)]
-    chosen = sorted(shared or inside, key=telling, reverse=True)[: most if shared else 1]
+    own = [line for line in shared if outside[line] / others < inside[line] / len(members)]
+    chosen = sorted(own or shared or inside, key=telling, reverse=True)[: most if shared else 1]
     return tuple(line for line in inside if line in chosen)
