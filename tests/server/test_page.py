@@ -169,9 +169,8 @@ def test_it_has_so_many_lines_at_most(count, most):
     assert max(map(cell_len, lines)) <= 80
     shown = sum(bool(re.search(rf"agent-{n}\b", "\n".join(lines[:-2]))) for n in range(count))
     assert shown >= min(count, 2)
-    hidden = re.search(
-        r"   and (\d+) (more by one candidate each|candidates in .*): -v", "\n".join(lines)
-    )
+    said = r"   and (\d+) (more by one candidate each|candidates in .*): -v"
+    hidden = re.search(said, "\n".join(lines))
     assert count - shown == (int(hidden[1]) if hidden else 0)
     everything = " ".join(lines_of(document, verbose=True))
     assert all(f"branch:agent-{n};" in everything for n in range(count))
@@ -188,9 +187,10 @@ def test_no_number_and_no_other_word_is_on_it(width):
     text = "\n".join(lines)
     assert not NUMBERS.search(text)
     assert not OTHER_WORDS.search(text)
-    assert len(set(lines)) == len(lines)
+    changed = [line for line in lines if re.match(" +[+-] ", line)]
+    assert len(set(changed)) == len(changed) > 2
     assert not width or max(map(cell_len, lines)) <= width
-    everything = "\n".join(lines_of(document_of(texts), verbose=True))
+    everything = " ".join(map(str.strip, lines_of(document_of(texts), verbose=True)))
     for word in ("|gran:", "digest ", " tokens", "rank 1", "average linkage"):
         assert word in everything
 
@@ -285,17 +285,15 @@ def test_an_insertion_is_no_change_of_the_lines_beside_it():
     page = Page(document)
     shown = page_case.printed(partial(review_lines, page, ""), 80).split("\n")
     [hunk] = [n for n, line in enumerate(shown) if line.startswith("#9")]
-    assert shown[hunk : hunk + 10] == [
+    assert shown[hunk : hunk + 8] == [
         "#9+  A.f",
         " 2       def f(self):",
         " 7           x4 = 4",
         " 8           x5 = 5",
         " 9           x6 = 6",
-        "1 of 2: ada",
         "   +         y = 1",
         "10           x7 = 7",
         "11           x8 = 8",
-        "the other one leaves it",
     ]
 
 

@@ -24,6 +24,9 @@ FEW, FEW_LINES = 6, 15
 MANY, MANY_LINES = 50, 40
 """Most lines of a page for so many candidates, on 80 columns."""
 
+MOST_ROOMY = 3
+"""Most families of a task of which more than one line is shown."""
+
 COLUMNS = 80
 """Columns for which these numbers are: on a narrower terminal it takes more lines."""
 
@@ -152,14 +155,8 @@ class _Overview:
             if several:
                 yield _Part(list(self.sentence(printable(self.page.task_head(task)), "bold")), 0)
             blocks = self.page.blocks(task)
-            for block in blocks:
-                lines = list(
-                    self.block(
-                        block,
-                        room if len(blocks) <= 3 else room._replace(telling=min(room.telling, 1)),
-                    )
-                )
-                yield _Part(lines, block.size)
+            own = room if len(blocks) <= MOST_ROOMY else room._replace(telling=min(room.telling, 1))
+            yield from (_Part(list(self.block(block, own)), block.size) for block in blocks)
         if self.page.alone and self.page.rivals:
             alone = plural(len(self.page.alone), "candidate")
             head = f"{alone} in tasks of their own: nobody competes; excise land says how they fit"
