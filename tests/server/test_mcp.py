@@ -505,7 +505,8 @@ def test_invisible_characters_are_escaped_and_counted_and_the_value_stays():
         "hunks": [
             {
                 "name": "1",
-                "function": "",  "origin": "a\n",
+                "function": "",
+                "origin": "a\n",
                 "unchanged": [],
                 "variants": [
                     {"ids": ["worktree:x\u2066"], "text": "\tb = '\u202e\U000e0041\U000e0042'\n"}

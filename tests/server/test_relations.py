@@ -7,7 +7,6 @@ import re
 from dataclasses import replace
 
 import pytest
-from excise_server.report.review import relation_entries
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.server.command import excise
@@ -18,6 +17,7 @@ from tests.server.test_worktrees import report, worktree
 from excise_server.candidates.compared import compared
 from excise_server.foundation.changes import Side
 from excise_server.git.history import issues_named
+from excise_server.report.review import relation_entries
 from excise_server.report.words import relation_lines
 from excise_server.review.candidate import Candidate, marked_identical
 from excise_server.review.relations import Batch, CandidateRelation, RelationReason, batches

@@ -7,8 +7,8 @@ import re
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.server.test_mcp import entry, families, overview
 from tests.server.command import excise
+from tests.server.test_mcp import entry, families, overview
 
 from excise_server.foundation.escape import (
     hidden_characters,
