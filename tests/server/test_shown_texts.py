@@ -103,7 +103,7 @@ def test_a_review_in_markdown_fits_into_a_comment_and_whole_shows_everything(tmp
     assert "more: excise review -v" in ran.out
     assert not set(TAGS) & set(ran.out)
     assert max(map(len, ran.out.split("\n"))) <= LONGEST_LINE + 10
-    whole = excise("review", "--origin", *folders, "--format", "markdown", "--whole").out
+    whole = excise("review", "--origin", *folders, "--path", "*", "--format", "markdown", "-v").out
     assert "f149.py" in whole
     assert "more: excise review -v" not in whole
     assert not set(TAGS) & set(whole)

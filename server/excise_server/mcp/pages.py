@@ -15,7 +15,7 @@ import msgspec
 
 from excise.agreement import CODE, IDENTICAL
 from excise_server.foundation.escape import hidden_note, json_text, shortened
-from excise_server.report.page import Block, Page, slot_facts
+from excise_server.report.page import FamilyBlock, Page, slot_facts
 from excise_server.report.words import BESIDE, LETTERS, THERE, level_words, other_facets
 from excise_server.wire.documents import (
     CandidateEntry,
@@ -144,7 +144,7 @@ def cut(text: str, most: int = _LINE) -> str:
 
 
 def _task(
-    review: Page, task: TaskEntry, blocks: Sequence[Block], members: Sequence[CandidateEntry]
+    review: Page, task: TaskEntry, blocks: Sequence[FamilyBlock], members: Sequence[CandidateEntry]
 ) -> Answer:
     places = {
         identity: (block, family, edit)
@@ -163,7 +163,7 @@ def _task(
     }
 
 
-def _family(block: Block) -> Answer:
+def _family(block: FamilyBlock) -> Answer:
     """Return a block of the page without its names, which stand at the candidates."""
     return {
         "name": block.letter,
@@ -181,7 +181,11 @@ def _few(ids: Sequence[str]) -> str:
 
 
 def _candidate(
-    review: Page, entry: CandidateEntry, block: Block, family: FamilyEntry, edit: FamilyEditEntry
+    review: Page,
+    entry: CandidateEntry,
+    block: FamilyBlock,
+    family: FamilyEntry,
+    edit: FamilyEditEntry,
 ) -> Answer:
     files = [
         f"{LETTERS.get(file.status, file.status)} {file.path} +{file.added} -{file.deleted}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from excise_server.report.html_page import Child, Markup, element, joined, page, source
-from excise_server.report.page import Block, EditLine, HunkLines, HunkView, Page, ShownLine
+from excise_server.report.page import EditLine, FamilyBlock, HunkLines, HunkView, Page, ShownLine
 from excise_server.report.words import place_words
 from excise_server.wire import documents as d
 
@@ -103,7 +103,7 @@ class _TaskPage:
         """Return the id of a file."""
         return f"{self.name}-f{index}"
 
-    def block(self, block: Block) -> Markup:
+    def block(self, block: FamilyBlock) -> Markup:
         """Return a family: where, the lines that tell, and its candidates edit by edit."""
         title = element("h3", element("span", block.letter, class_="badge"), f" {block.head} ")
         head = element("div", title, self._where(block.where), class_="head")

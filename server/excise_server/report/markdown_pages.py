@@ -17,7 +17,7 @@ from excise_server.report.markdown import (
     fenced,
     inert,
 )
-from excise_server.report.page import Block, HunkView, Page, ShownLine
+from excise_server.report.page import FamilyBlock, HunkView, Page, ShownLine
 from excise_server.report.words import place_words, plural
 from excise_server.wire import documents as d
 
@@ -82,7 +82,7 @@ def _task(page: Page, task: d.TaskEntry) -> Iterator[str]:
         yield "\n".join(_block(block, 3 if len(blocks) <= 3 or page.verbose else 1))
 
 
-def _block(block: Block, telling: int) -> Iterator[str]:
+def _block(block: FamilyBlock, telling: int) -> Iterator[str]:
     only = block.edits[0] if block.size == 1 else None
     head = block.head if only is None else f"{block.head}: {only.names[0]}"
     yield f"- **{block.letter}** {_inert(head)} {_place(block.where)}".rstrip()

@@ -59,7 +59,7 @@ class EditLine:
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class FamilyBlock:
     """A family as every page shows it: who, where, the lines that tell, and what differs.
 
     - ``edits``: its edits; those of one candidate each, without a line of their own, are one.
@@ -133,11 +133,11 @@ class Page:
         count = plural(len(task.members), "candidate")
         return f"Task {task.number}{self.task_words(task)}: {count}, {families}"
 
-    def blocks(self, task: d.TaskEntry) -> list[Block]:
+    def blocks(self, task: d.TaskEntry) -> list[FamilyBlock]:
         """Return the families of a task, in their order."""
         return [self._block(letter(n), family) for n, family in enumerate(task.families)]
 
-    def _block(self, name: str, family: d.FamilyEntry) -> Block:
+    def _block(self, name: str, family: d.FamilyEntry) -> FamilyBlock:
         members = [member for edit in family.edits for member in edit.members]
         facts = {member: self.facts(self.entries[member]) for member in members}
         common = [f for f in facts[members[0]] if all(f in facts[m] for m in members)]
@@ -184,7 +184,7 @@ class Page:
         ]
         where = tuple((place.path, place.function) for place in family.where)
         lines = tuple(shortened(line, LONGEST_LINE) for line in family.lines)
-        return Block(name, head, where, lines, tuple(edits), tuple(about), len(members))
+        return FamilyBlock(name, head, where, lines, tuple(edits), tuple(about), len(members))
 
     def _named(self, identity: str, facts: Sequence[str]) -> str:
         said = f" ({', '.join(facts)})" if facts else ""
@@ -223,7 +223,7 @@ class Page:
                     facts.append(f"leaves {_few(paths)}" if kind == "scratch" else kind)
         return list(dict.fromkeys(shortened(fact, _LONGEST_FACT) for fact in facts))
 
-    def single(self, task: d.TaskEntry) -> Block:
+    def single(self, task: d.TaskEntry) -> FamilyBlock:
         """Return the candidate that is alone in its task."""
         [block] = self.blocks(task)
         return block

@@ -15,7 +15,7 @@ from rich.console import Console, RenderableType
 from rich.text import Text
 
 from excise_server.foundation.escape import printable, source_text
-from excise_server.report.page import Block, HunkView, Page, ShownLine
+from excise_server.report.page import FamilyBlock, HunkView, Page, ShownLine
 from excise_server.report.tables import UNWRAPPED, Sentence, cut, filled
 from excise_server.report.words import plural
 from excise_server.wire import documents as d
@@ -64,19 +64,26 @@ def page_lines(page: Page, out: Console) -> Iterator[RenderableType]:
 
 
 class _Room(NamedTuple):
-    """What is shown of a family: telling lines, lines of names of an edit, and edits."""
+    """What is shown of a family: telling lines, lines of names of an edit, and edits.
+
+    ``rows``: whether a single candidate is one line.
+    """
 
     telling: int = 3
     names: int = UNWRAPPED
     edits: int = UNWRAPPED
+    rows: bool = False
 
 
-_ROOMS = (_Room(), _Room(1), _Room(1, 2), _Room(0, 2, 12), _Room(0, 2, 3), _Room(0, 1, 2))
+_ROOMS = (
+    *(_Room(), _Room(2), _Room(1), _Room(1, rows=True), _Room(1, 2, rows=True)),
+    *(_Room(1, 2, 12, rows=True), _Room(1, 2, 3, rows=True), _Room(1, 1, 2, rows=True)),
+)
 """What is tried one after the other, until the page is short enough."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Part:
+class _PagePart:
     """Lines of the page that stay together, and how many candidates they have: 0 for headings."""
 
     lines: list[Text]
@@ -105,7 +112,11 @@ class _Overview:
 
     def next(self) -> Iterator[Text]:
         """Yield what to do next, in lines that break between sentences and commands."""
-        parts = [Text(part) for part in self.page.next()]
+        parts = [
+            Text(word)
+            for part in self.page.next()
+            for word in ([part] if len(part) <= self.width else part.split(" "))
+        ]
         if self.width == UNWRAPPED and parts:
             yield Text(" ").join(parts)
         else:
@@ -118,7 +129,7 @@ class _Overview:
         room = most - len(head) - len(foot)
         if sum(len(part.lines) for part in parts) <= room:
             return [*head, *(line for part in parts for line in part.lines), *foot], True
-        fitting: list[_Part] = []
+        fitting: list[_PagePart] = []
         for part in parts:
             if sum(len(other.lines) for other in (*fitting, part)) > room - 1:
                 break
@@ -149,31 +160,33 @@ class _Overview:
         shown += self.next()
         yield from [Text(""), *shown] if shown else []
 
-    def parts(self, room: _Room) -> Iterator[_Part]:
+    def parts(self, room: _Room) -> Iterator[_PagePart]:
         several = len(self.page.document.tasks) > 1
         for task in self.page.rivals:
             if several:
-                yield _Part(list(self.sentence(printable(self.page.task_head(task)), "bold")), 0)
+                yield _PagePart(
+                    list(self.sentence(printable(self.page.task_head(task)), "bold")), 0
+                )
             blocks = self.page.blocks(task)
-            own = room if len(blocks) <= MOST_ROOMY else room._replace(telling=min(room.telling, 1))
-            yield from (_Part(list(self.block(block, own)), block.size) for block in blocks)
+            own = room if len(blocks) <= MOST_ROOMY else room._replace(telling=1, rows=True)
+            yield from (_PagePart(list(self.block(block, own)), block.size) for block in blocks)
         if self.page.alone and self.page.rivals:
             alone = plural(len(self.page.alone), "candidate")
             head = f"{alone} in tasks of their own: nobody competes; excise land says how they fit"
             if len(self.page.alone) == 1:
                 head = "Alone in its task:"
-            yield _Part(list(self.sentence(head, "bold")), 0)
+            yield _PagePart(list(self.sentence(head, "bold")), 0)
         singles = list(map(self.page.single, self.page.alone))
         pad = max((cell_len(self.label(block)) for block in singles), default=0)
         for block in singles:
-            if several or room.telling < 3:
-                yield _Part([self.row("", block, pad)], 1)
+            if several or room.rows:
+                yield _PagePart([self.row("", block, pad)], 1)
             else:
-                yield _Part(list(self.block(block, room)), 1)
+                yield _PagePart(list(self.block(block, room)), 1)
 
-    def block(self, block: Block, room: _Room) -> Iterator[Text]:
+    def block(self, block: FamilyBlock, room: _Room) -> Iterator[Text]:
         only = block.edits[0] if block.size == 1 else None
-        if only is not None and room.telling < 3:
+        if only is not None and room.rows:
             yield self.row(block.letter, block)
             for line in block.about:
                 yield from self.sentence(_INDENT + line)
@@ -187,7 +200,7 @@ class _Overview:
             yield from self.sentence(head, first=block.letter.ljust(3))
             if place:
                 yield self.fitted(Text.assemble(_INDENT, place))
-        for line in block.telling(max(room.telling, 1)):
+        for line in block.telling(room.telling):
             yield self.fitted(Text.assemble(_INDENT, _changed(line)))
         for edit in block.edits[: room.edits] if only is None else ():
             labels = [printable(name) for name in edit.names]
@@ -211,7 +224,8 @@ class _Overview:
                 labels = [*labels[:12], f"and {len(labels) - 12:,} more"]
             yield Text(f"{_INDENT}{start}{', '.join(labels)}")
             return
-        parts = [Text(cut(label, self.width - 5)) for label in labels]
+        longest = max(self.width - cell_len(_INDENT + start) - 1, 8)
+        parts = [Text(cut(label, longest)) for label in labels]
         count = len(parts)
         while True:
             rest = [Text(f"and {len(parts) - count:,} more")] * (count < len(parts))
@@ -221,7 +235,7 @@ class _Overview:
             count -= 1
         yield from lines
 
-    def label(self, block: Block) -> str:
+    def label(self, block: FamilyBlock) -> str:
         """Return the name of a single candidate, with what is said of it, cut to half a line."""
         name = printable(block.edits[0].names[0])
         label = printable(self.page.labels[block.edits[0].ids[0]])
@@ -234,7 +248,7 @@ class _Overview:
             return f"{short}{said.plain})" if said.cell_len > len(" (ab") else short
         return short + said.plain
 
-    def row(self, letter: str, block: Block, pad: int = 0) -> Text:
+    def row(self, letter: str, block: FamilyBlock, pad: int = 0) -> Text:
         """Return a candidate in one line: its name, where, and the line that tells."""
         label, place = self.label(block), _place(block.where[:1])
         if self.width != UNWRAPPED:

@@ -315,7 +315,9 @@ def _family(
             changed = file.changed(member)
             functions = [qualified(_heads(file, file.hunks[index])) for index in changed]
             if any(change.id == member for change in file.changes):
-                where.update({(file.path, function) for function in functions or [""]})
+                where.update(
+                    list(dict.fromkeys((file.path, function) for function in functions or [""]))
+                )
             places.update(
                 f"{file.path}#{hunk_name(h.lo, h.hi)}" for h in map(file.hunks.__getitem__, changed)
             )
@@ -346,7 +348,7 @@ def _family(
         ],
         where=[
             d.WhereEntry(path=spelled(path), function=visible(function))
-            for (path, function), count in where.items()
+            for (path, function), count in where.most_common()
             # What one of several does besides is among what they differ in.
             if count * 2 >= most
         ],
