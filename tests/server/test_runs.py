@@ -274,7 +274,7 @@ def test_a_parser_that_dies_does_not_run_the_command_again(repo):
     environment = repo.env | {"XDG_CACHE_HOME": str(repo.path.parent / "cache")}
     count = repo.path.parent / "count"
     ran = subprocess.run(
-        [sys.executable, "-c", code, "worktrees", str(repo.path), "--run", f"echo x >> {count}"],
+        [sys.executable, "-c", code, "review", "--repo", str(repo.path), "--run", f"echo x >> {count}"],
         env=environment, capture_output=True, timeout=60, check=False,
     )  # fmt: skip
     assert ran.returncode == 0, ran.stderr
@@ -287,5 +287,5 @@ def test_a_parser_that_dies_does_not_run_the_command_again(repo):
 def test_only_those_that_were_chosen_run(repo):
     _, err = excise(repo, "--run", "true", "--only", "ada").communicate(timeout=60)
     assert b"in 1 worktree," in err
-    _, err = excise(repo, "--jobs", "2").communicate(timeout=60)
+    _, err = excise(repo).communicate(timeout=60)
     assert b"--run" in err
