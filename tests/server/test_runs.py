@@ -240,7 +240,7 @@ def test_a_group_whose_members_differ_is_flagged_and_nobody_who_fails_is_above(r
 @needs_git
 def test_an_interrupt_stops_all_and_reports_what_is_there(repo):
     command = 'case "$PWD" in */ada) exit 0;; esac; echo waiting-4411; sleep 4411'
-    process = excise(repo, "--run", command, "--json")
+    process = excise(repo, "--run", command, "--format", "json")
     for line in process.stderr:
         if b"ada: passed" in line:
             break
@@ -274,7 +274,8 @@ def test_a_parser_that_dies_does_not_run_the_command_again(repo):
     environment = repo.env | {"XDG_CACHE_HOME": str(repo.path.parent / "cache")}
     count = repo.path.parent / "count"
     ran = subprocess.run(
-        [sys.executable, "-c", code, "review", "--repo", str(repo.path), "--run", f"echo x >> {count}"],
+        [sys.executable, "-c", code, "review", "--repo", str(repo.path),
+         "--run", f"echo x >> {count}"],
         env=environment, capture_output=True, timeout=60, check=False,
     )  # fmt: skip
     assert ran.returncode == 0, ran.stderr
@@ -287,5 +288,5 @@ def test_a_parser_that_dies_does_not_run_the_command_again(repo):
 def test_only_those_that_were_chosen_run(repo):
     _, err = excise(repo, "--run", "true", "--only", "ada").communicate(timeout=60)
     assert b"in 1 worktree," in err
-    _, err = excise(repo).communicate(timeout=60)
+    _, err = excise(repo, "--timeout", "3").communicate(timeout=60)
     assert b"--run" in err
