@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 
 from excise_server.wire import lsp as p
-from excise_server.wire.documents import CandidatesDocument, TakenDocument, WorktreesDocument
+from excise_server.wire.documents import CandidatesDocument, ReviewDocument, TakenDocument
 
 SOURCES = Path(__file__).parents[1] / "vscode-client" / "src"
 FILE = SOURCES / "protocol.ts"
@@ -26,7 +26,7 @@ SMALL = 100
 NO_CODE = re.compile(r'"[^"\n]*"|//[^\n]*|/\*.*?\*/', re.S)
 """Strings and comments, whose words read no field."""
 DOCUMENTS: dict[str, type[Any]] = {
-    "excise/worktrees": WorktreesDocument,
+    "excise/worktrees": ReviewDocument,
     "excise/candidates": CandidatesDocument,
     "excise/take": TakenDocument,
 }
