@@ -105,7 +105,7 @@ def _cluster_git(
     from excise_server.git.checkouts import Selection
 
     shown = Shown(chosen.threshold, chosen.linkage, chosen.ignore_path, choices.json, chosen.html)
-    return compare(folder, Selection(worktrees=False, chosen={"branches": names}), shown)
+    return compare(folder, Selection(worktrees=False, chosen={"git": names}), shown)
 
 
 def _cluster_revisions(

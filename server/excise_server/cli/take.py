@@ -143,7 +143,7 @@ def command(
             result = take_from_review(
                 candidates,
                 choose,
-                batch="" if batch == "all" else batch,
+                batch=batch,
                 digest=digest,
                 anyway=anyway,
                 split=split,

@@ -177,4 +177,4 @@ def relation_lines(relations: Sequence[RelationEntry], labels: Mapping[str, str]
                 "rivals": f"{a} and {b} are rivals"}  # fmt: skip
         yield f"{head.get(relation.word, f'{a} and {b}')}: {messages}"
     if (more := len(ordered) - _MOST_BETWEEN) > 0:
-        yield f"and {more:,} more pairs (--json has all)"
+        yield f"and {more:,} more pairs (--format json has all)"

@@ -302,6 +302,8 @@ def _started(
                 start = history.start_at(commit_named(repository, chosen_base, "--base"))
             elif remembered_base is not None:
                 start = history.start_at(remembered_base)
+            elif candidate.base:  # of a range
+                start = history.start_at(candidate.base)
             else:
                 start = history.own_base(
                     candidate.commit,

@@ -334,10 +334,10 @@ class WorktreesParams(_Choosing):
 
 
 class CandidatesParams(ProtocolRecord):
-    """A folder or file of a repository, branches besides its worktrees, a batch, and the intent."""
+    """A folder or file of a repository, patterns of git, a batch, and the intent."""
 
     uri: str
-    branches: list[str] | None = None
+    git: list[str] | None = None
     batch: str | None = None
     intent: str | None = None
 
