@@ -19,7 +19,7 @@ from pathlib import Path
 
 import click
 import pytest
-from examples.candidates import build
+from excise_server.processes.example import build
 from tests.server.git_repository import needs_git
 from tests.terminal import shown
 

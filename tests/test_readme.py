@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from examples.candidates import build
+from excise_server.processes.example import build
 from rich.console import Console
 from tests.server.git_repository import needs_git
 from tests.terminal import shown

@@ -80,7 +80,7 @@ def test_how_a_text_is_written_does_not_change_its_score(tmp_path, encode):
     (tmp_path / "plain").write_text(edit)
     paths = [str(tmp_path / name) for name in ("o.py", "same", "edit", "plain")]
     ran = excise("compare", *paths, "--format", "json")
-    assert ran.json["compare"]["similarity"] == [[1, 0, 0], [0, 1, 1], [0, 1, 1]]
+    assert ran.json["matrix"]["similarity"] == [[1, 0, 0], [0, 1, 1], [0, 1, 1]]
     assert ran.json["notes"] == {}
     ran = excise("compare", *paths, "--format", "json")
     assert [e["no_op"] for e in ran.json["ranking"]] == [False, False, True]

@@ -289,7 +289,7 @@ def test_what_is_not_needed_is_not_imported(arguments, never):
 def test_help_and_version():
     ran = excise("--help")
     assert ran.code == 0
-    for command in ("score", "compare", "rank", "explain", "cluster", "serve"):
+    for command in ("review", "take", "compare", "eval", "cluster", "serve"):
         assert f"\n  {command} " in ran.out
         for_one = excise(command, "--help")
         assert for_one.code == 0

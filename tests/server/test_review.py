@@ -8,7 +8,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from examples.candidates import build
+from excise_server.processes.example import build
 from tests.server.command import excise, one_line
 from tests.server.git_repository import make, needs_git
 from tests.server.test_review_hunks import applied

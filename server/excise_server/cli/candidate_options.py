@@ -11,8 +11,7 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from excise.ranking import INTENT, INTENTS
-from excise_server.cli.options import choice_option
+from excise_server.cli.options import intent_option as intent_option
 from excise_server.foundation.escape import shortened
 from excise_server.foundation.files import read_text
 from excise_server.git.checkouts import Selection
@@ -77,10 +76,6 @@ issue_option = click.option(
     default="",
     callback=_issue,
     help="All of them are attempts at this issue: one task, whatever they have in common.",
-)
-
-intent_option = choice_option(
-    "--intent", INTENTS, INTENT, "A bug fix, where fewer tokens come first, or any other change."
 )
 
 _Command = Callable[..., Any]

@@ -12,11 +12,11 @@ import excise
 from excise.clustering import DISTANCE, LINKAGE
 from excise.signature import check_measure
 from excise.text import Revision, normalise
-from excise_server.cli.candidate_options import intent_option
 from excise_server.cli.inputs import read_set, report_rejected, similarities
 from excise_server.cli.options import (
     MeasureOptions,
     format_option,
+    intent_option,
     measure_options,
     output_option,
 )

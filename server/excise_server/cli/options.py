@@ -12,6 +12,7 @@ import click
 
 from excise import languages
 from excise.errors import OptionError
+from excise.ranking import INTENT, INTENTS
 from excise.reading import PARSER_SECONDS
 from excise.signature import COMMENTS, GRANULARITIES, LCS, PLACES, Options, measure_parts
 from excise.signature import measure_options as measure_choices
@@ -120,6 +121,9 @@ language_option = click.option(
     metavar="NAME",
     callback=_language,
     help="Grammar, language id or extension; overrides file names and records.",
+)
+intent_option = choice_option(
+    "--intent", INTENTS, INTENT, "A bug fix, where fewer tokens come first, or any other change."
 )
 format_option = choice_option(
     "--format",
