@@ -106,11 +106,13 @@ def test_count_says_how_often():
     assert evaluated(ones) == evaluated()
 
 
-def test_the_processes_do_not_change_a_number():
+def test_the_processes_do_not_change_a_number(monkeypatch):
     many = [
         record(ORIGIN + f"y{at} = {at}\n" * (at % 3), at % 2, id=f"t/{at // 4}") for at in range(40)
     ]
+    monkeypatch.setenv("EXCISE_JOBS", "1")
     one = excise("eval", "-", *FAST, "--format", "json", stdin=lines(many))
+    monkeypatch.setenv("EXCISE_JOBS", "2")
     two = excise("eval", "-", *FAST, "--format", "json", stdin=lines(many))
     assert one.json == two.json
 
@@ -138,6 +140,8 @@ def test_the_measure_to_compare_with_is_computed_too():
     ran = excise(
         "eval",
         "-",
+        "--protocol",
+        "correlation",
         "--measures",
         "em",
         "--baseline",

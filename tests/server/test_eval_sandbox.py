@@ -342,7 +342,16 @@ def test_control_c_ends_the_command_and_all_it_runs(tmp_path):
     record = {"id": "t", "language": "python", "origin": "", "reference": "", "tests": "pass"}
     data = tmp_path / "data.jsonl"
     data.write_text(json.dumps(record | {"hypothesis": "while True: pass"}))
-    command = [*COMMAND, "eval", str(data), "--execute", "--timeout", "600"]
+    command = [
+        *COMMAND,
+        "eval",
+        "--protocol",
+        "correlation",
+        str(data),
+        "--execute",
+        "--timeout",
+        "600",
+    ]
     watching: list[int] = []
 
     def runs_on() -> bool:

@@ -56,7 +56,7 @@ def test_every_command_ends(files, door):
         "clusters": [a, b, evil, "--clusters"],
         "pairs": [a, b, evil],
     }
-    ran = spawn(door, *arguments[door], "--json")
+    ran = spawn("compare", *arguments[door], "--format", "json")
     assert ran.returncode == 0, ran.stderr
     assert reason in ran.stdout.decode()
 

@@ -180,9 +180,9 @@ def test_a_mix_that_lacks_a_name_is_refused_and_the_command_that_mends_it_works(
         "candidate": "worktree:hal", "path": "a.py", "hunks": ["2+", "13"], "chosen": ["13"],
         "names": ["zlib"], "whole": True,
     }  # fmt: skip
-    ran = excise("take", "--repo", str(repo.path), "--split", "--branches", "no/*", *chosen)
+    ran = excise("take", "--repo", str(repo.path), "--split", "--git", "no/*", *chosen)
     command = shlex.split(ran.err.rpartition("excise take ")[2].partition("; take it")[0])
-    assert command[:4] == ["--repo", str(repo.path), "--branches", "no/*"]
+    assert command[:4] == ["--repo", str(repo.path), "--git", "no/*"]
     mended = excise("take", *command)
     assert mended.code == 0
     assert "+import zlib" in mended.out

@@ -126,10 +126,10 @@ def test_sixty_four_candidates(repo):
             f"data {len(text)}\n{text}\n"
         )
     repo.git("fast-import", "--quiet", stdin="".join(stream).encode())
-    found = report(repo, "--branches", "agent/*")
+    found = report(repo, "--git", "agent/*")
     assert [len(batch["members"]) for batch in found["batches"]] == [40, 24]
     assert [len(c["members"]) for c in found["clusters"] if c["batch"] == 1] == [20, 20]
-    out = printed(repo, "--branches", "agent/*")
+    out = printed(repo, "--git", "agent/*")
     assert out.count("20 of 40 make this edit") == 40
     assert len([line for line in out.split("\n") if "\tagent/" in line]) == 64
 

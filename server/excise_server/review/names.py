@@ -419,9 +419,15 @@ def _all_forms(traces: Traces, name: Name, length: int) -> tuple[str, ...]:
     return tuple(dict.fromkeys(map(_without_blanks, (*name.forms, *behind))))
 
 
+_BLANKS = re.compile(r"[^\S\t-\r\x1c-\x1f\x85\u2028\u2029]+")
+
+
 def _without_blanks(text: str) -> str:
-    """Return a text with a hyphen for blanks, so that a label is one word of a command line."""
-    return "-".join(text.split()) or "unnamed"
+    """Return a text with a hyphen for blanks, so that a label is one word of a command line.
+
+    Tabs and line ends stay: they are shown by their escapes.
+    """
+    return _BLANKS.sub("-", text.strip(" ")) or "unnamed"
 
 
 def _telling_lengths(folders: Sequence[str], shown: Callable[[str], str]) -> dict[str, int]:
