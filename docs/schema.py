@@ -23,8 +23,8 @@ DOCUMENTS: dict[str, tuple[str, type[shapes.Shape]]] = {
     "related": ("What `excise cluster --related --json` prints.", shapes.RelatedGroupsDocument),
     "worktrees": ("What `excise worktrees --json` prints.", shapes.WorktreesDocument),
     "candidates": ("What `excise/candidates` answers an editor.", shapes.CandidatesDocument),
-    "take": ("What `excise take --json` prints.", shapes.TakeDocument),
-    "undone": ("What `excise take --undo --json` prints.", shapes.UndoneDocument),
+    "take": ("What `excise take --format json` prints.", shapes.TakeDocument),
+    "undone": ("What `excise take --undo --format json` prints.", shapes.UndoneDocument),
     "review": ("What `excise review --format json` prints.", shapes.ReviewDocument),
 }
 

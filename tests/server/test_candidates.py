@@ -7,7 +7,7 @@ import os
 import pytest
 from tests.server.command import excise, one_line
 from tests.server.git_repository import make, needs_git
-from tests.server.test_worktrees import by_id, seen, report, worktree, write
+from tests.server.test_worktrees import by_id, report, seen, worktree, write
 
 from excise_server.git.checkouts import Selection
 from excise_server.git.repository import open_folder

@@ -102,7 +102,7 @@ def test_a_directed_measure_takes_a_reference():
 
 
 def test_two_revisions_of_a_document_are_named():
-    texts = dict(a="x = 2\n", b="x = 3\n", c="x = 2\n")
+    texts = {"a": "x = 2\n", "b": "x = 3\n", "c": "x = 2\n"}
     given = document("x = 1\n", "python", **texts)
     ran = excise("compare", "-", "c", "a", "--explain", "--format", "json", stdin=given)
     assert ran.json["revisions"] == ["c", "a"]

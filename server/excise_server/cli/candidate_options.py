@@ -12,9 +12,11 @@ import click
 from click.core import ParameterSource
 
 from excise_server.cli.options import intent_option as intent_option
-from excise_server.foundation.escape import shortened
+from excise_server.foundation.escape import shortened, visible
 from excise_server.foundation.files import read_text
+from excise_server.foundation.inputs import first_few
 from excise_server.git.checkouts import Selection
+from excise_server.sources.candidates import Candidates
 from excise_server.wire.sources import CHOSEN, SOURCES
 
 _OPTIONS = (
@@ -70,6 +72,12 @@ def _issue(ctx: click.Context, param: click.Parameter, value: str) -> str:
     return shortened(name, _NAME_OF_ISSUE)
 
 
+origin_option = click.option(
+    "--origin",
+    metavar="DIR",
+    help="Candidates are folders, which need no git, and all began as DIR.",
+)
+
 issue_option = click.option(
     "--issue",
     metavar="FILE|TEXT",
@@ -114,6 +122,25 @@ def _own_base(option: str) -> tuple[str, str]:
             "from, or --onto REV to compare all on another commit (what --base REV was until 0.1)."
         )
     return name, revision
+
+
+def nothing_found(selection: Selection, candidates: Candidates) -> list[str]:
+    """Return three lines for people: there is no candidate, what was asked, how to name some."""
+    idle = [
+        f"{first_few(names)} {what}"
+        for names, what in (
+            (candidates.unchanged, "without changes"),
+            (candidates.landed, "in the target already"),
+        )
+        if names
+    ]
+    asked = ["other worktrees of this repository"] if selection.worktrees else []
+    asked += [f"--{name} {visible(each)}" for name, of in selection.chosen.items() for each in of]
+    return [
+        f"No candidate changes anything{f' ({first_few(idle)})' if idle else ''}.",
+        f"Looked for {', '.join(asked)}.",
+        "Name some: --git 'agent/*' or '#12', --patches PATH, --origin DIR FOLDER..",
+    ]
 
 
 def given_options(*left_out: str) -> list[str]:

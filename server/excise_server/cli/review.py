@@ -12,30 +12,28 @@ from excise_server.cli.candidate_options import (
     batch_option,
     intent_option,
     issue_option,
+    nothing_found,
+    origin_option,
     selection_options,
 )
+from excise_server.cli.inputs import report_rejected
 from excise_server.cli.options import choice_option, output_option, repo_option
 from excise_server.cli.progress import progress
 from excise_server.cli.streams import show
 from excise_server.cli.verdicts import say_left_out, verdict_option
 from excise_server.cli.worktrees import read_candidates, say_rejected
-from excise_server.foundation.escape import visible
-from excise_server.foundation.inputs import SourceError
 from excise_server.git.checkouts import Selection
 from excise_server.report.review import chosen_hunks, review_document
 from excise_server.report.review_parts import ORIGIN, Folding
+from excise_server.review.candidate import candidate_called
 from excise_server.sources.verdicts import read_verdicts
-from excise_server.wire.documents import ReviewDocument, json_text
+from excise_server.wire.documents import json_text
 
 
 @click.command("review")
 @click.argument("candidates", nargs=-1, metavar="[CANDIDATE...]")
 @repo_option
-@click.option(
-    "--origin",
-    metavar="DIR",
-    help="CANDIDATEs are folders, which need no git, and all began as DIR.",
-)
+@origin_option
 @selection_options
 @batch_option
 @issue_option
@@ -95,13 +93,17 @@ def command(
     """
     top, every = read_candidates(repo, origin, candidates, selection)
     every = for_issue(every, issue)
+    if not every.found and format == "text":
+        show("\n".join(nothing_found(selection, every)), output)
+        return report_rejected(every.rejected)
     judged, bad = read_verdicts(verdicts)
     with progress("Comparing"):
         compared = compare_candidates(
             top, every, batch="" if batch == "all" else batch, intent=intent, verdicts=judged
         )
         document = chosen_hunks(review_document(compared), path, hunk)
-    folding = Folding(_id_of(document, against), whole)
+    base = candidate_called(against, compared.candidates.found).id if against else ORIGIN
+    folding = Folding(base, whole)
     # Views are imported late: most import rich, which the help does not need.
     if format == "json":
         show(json_text(document), output)
@@ -120,18 +122,3 @@ def command(
     say_left_out(bad)
     say_rejected(compared)
     return 1 if compared.candidates.rejected or bad else 0
-
-
-def _id_of(document: ReviewDocument, name: str) -> str:
-    """Return the id of the candidate that others are shown against.
-
-    Raises SourceError if the review has no candidate of that name.
-    """
-    if not name:
-        return ORIGIN
-    entries = [entry for batch in document.batches for entry in batch.candidates]
-    named = [e.id for e in entries if name in (e.id, e.label, e.branch, e.id.partition(":")[2])]
-    if len(named) != 1:
-        labels = ", ".join(entry.label for entry in entries[:8])
-        raise SourceError(f"no candidate is called {visible(name)}", hint=f"there are {labels}")
-    return named[0]

@@ -239,8 +239,8 @@ def compare_page(document: d.CompareDocument) -> str:
         ))  # fmt: skip
     if document.clusters is not UNSET:
         parts.append("\n".join(
-            f"- {code_span(group.representative)} stands for {plural(len(group.members), 'revision')}:"
-            f" {', '.join(map(code_span, group.members))}"
+            f"- {code_span(group.representative)} stands for"
+            f" {plural(len(group.members), 'revision')}: {', '.join(map(code_span, group.members))}"
             for group in document.clusters.groups
         ))  # fmt: skip
     about = [

@@ -94,7 +94,9 @@ def find_candidates(
     onto = selection.onto if selection.onto != SAVED else ""
     origin = commit_named(repository, onto, "--onto") if onto else repository.head()
     if origin is None:
-        raise SourceError("no commits yet: nothing to replay candidates onto")
+        raise SourceError(
+            "no commits yet: nothing to replay candidates onto", hint="commit something first"
+        )
     target, notes = Target(origin), list[str]()
     if selection.onto == SAVED:
         target = saved_target(repository, origin, untracked=selection.untracked)

@@ -640,7 +640,7 @@ class TakenFileEntry(Shape, frozen=True, kw_only=True):
 
 
 class TakeDocument(Shape, frozen=True, kw_only=True):
-    """The output of ``take --json``, with the patch in base64 if it is not UTF-8."""
+    """The output of ``take --format json``, with the patch in base64 if it is not UTF-8."""
 
     schema: int = SCHEMA
     repository: str
@@ -657,7 +657,7 @@ class TakeDocument(Shape, frozen=True, kw_only=True):
 
 
 class UndoneDocument(Shape, frozen=True, kw_only=True):
-    """The output of ``take --undo --json``: when the take was made, and how its files change."""
+    """The output of ``take --undo --format json``: when the take was made, and how its files change."""
 
     schema: int = SCHEMA
     repository: str
