@@ -3,7 +3,7 @@
 ``EXCISE_DATA=DIR python benchmarks/evaluation.py [--out DIR]`` joins the labelled outputs with the
 items that they belong to, evaluates each set as ``excise eval`` does, prints its table, and writes
 records, documents, tables and figures to the folder (``build/evaluation``), where it goes on if it
-was stopped. ``excise eval build/evaluation/octocoder.jsonl --protocol correlation`` gives a set alone.
+was stopped. ``excise eval FILE --protocol correlation`` gives a set alone.
 """
 
 from __future__ import annotations

@@ -657,7 +657,7 @@ class TakeDocument(Shape, frozen=True, kw_only=True):
 
 
 class UndoneDocument(Shape, frozen=True, kw_only=True):
-    """The output of ``take --undo --format json``: when the take was made, and how its files change."""
+    """The output of ``take --undo --format json``: when the take was made, and what changes."""
 
     schema: int = SCHEMA
     repository: str
