@@ -17,7 +17,7 @@ from excise_server.foundation.escape import visible
 from excise_server.foundation.inputs import Rejected, SourceError
 from excise_server.git.checkouts import Selection, find_checkouts
 from excise_server.git.repository import Repository
-from excise_server.sources.finding import Context, Found, Refused
+from excise_server.sources.finding import Context, Found
 from excise_server.sources.patches import folders_named
 from excise_server.sources.reading import ListedCandidate
 from excise_server.wire.sources import CHOSEN, SOURCES, SourceSettings
@@ -69,7 +69,7 @@ def setting_of(name: str) -> str:
 def selection_of(
     settings: SourceSettings,
     bases: Sequence[tuple[str, str]] = (),
-    wrong: list[Refused] | None = None,
+    wrong: list[Rejected] | None = None,
     folders: Sequence[str] = (),
 ) -> Selection:
     """Return which candidates the settings choose.
@@ -82,7 +82,7 @@ def selection_of(
     chosen = _chosen(asdict(settings), folders, wrong)
     valid = tuple(pattern for pattern in chosen["git"] if pattern and "\0" not in pattern)
     if valid != chosen["git"]:
-        wrong.append(Refused("git", "a pattern is empty or contains a NUL character"))
+        wrong.append(Rejected("git", "a pattern is empty or contains a NUL character"))
     return Selection(
         worktrees=settings.worktrees,
         chosen=chosen | {"git": valid},
@@ -100,11 +100,11 @@ def selection_asked(asked: Mapping[str, Any], folders: Sequence[str]) -> Selecti
       absent.
     - ``folders``: the folders that may be read: patches are in folders inside them.
     """
-    wrong: list[Refused] = []
+    wrong: list[Rejected] = []
     chosen = _chosen(asked, folders, wrong)
     bases = [base.partition("=") for base in asked.get("base") or ()]
     wrong += [
-        Refused("base", f"{visible(name)!r} names no candidate and revision: write NAME=REV")
+        Rejected("base", f"{visible(name)!r} names no candidate and revision: write NAME=REV")
         for name, _, revision in bases
         if not (name and revision)
     ]
@@ -119,7 +119,7 @@ def selection_asked(asked: Mapping[str, Any], folders: Sequence[str]) -> Selecti
 
 
 def _chosen(
-    asked: Mapping[str, Any], folders: Sequence[str], wrong: list[Refused]
+    asked: Mapping[str, Any], folders: Sequence[str], wrong: list[Rejected]
 ) -> dict[str, tuple[str, ...]]:
     """Return what is chosen of each source: patterns, or folders inside the workspace."""
     chosen = {name: tuple(asked.get(name) or ()) for name in CHOSEN}
