@@ -3,7 +3,7 @@
 ``EXCISE_DATA=DIR python benchmarks/evaluation.py [--out DIR]`` joins the labelled outputs with the
 items that they belong to, evaluates each set as ``excise eval`` does, prints its table, and writes
 records, documents, tables and figures to the folder (``build/evaluation``), where it goes on if it
-was stopped. ``excise eval build/evaluation/octocoder.jsonl --comments drop`` gives a set alone.
+was stopped. ``excise eval FILE --protocol correlation`` gives a set alone.
 """
 
 from __future__ import annotations
@@ -70,11 +70,20 @@ def join(name: str, folder: Path) -> Path:
 
 def evaluated(path: Path, resamples: int, *options: str) -> Document:
     """Return the document of the command, which evaluates a set as the paper does."""
-    settings = ("--comments", "drop", "--against", "sari", "--bootstrap", str(resamples))
+    settings = (
+        "--protocol",
+        "correlation",
+        "--measure",
+        "comments:drop",
+        "--baseline",
+        "sari",
+        "--bootstrap",
+        str(resamples),
+    )
     journal = ("--resume", str(path.with_suffix(".journal")))
     out = io.StringIO()
     with redirect_stdout(out):
-        code = excise(("eval", str(path), "--json", *settings, *journal, *options))
+        code = excise(("eval", str(path), "--format", "json", *settings, *journal, *options))
     if code not in (0, 1):  # 1: some output has no value
         raise SystemExit(code)
     document: Document = json.loads(out.getvalue())

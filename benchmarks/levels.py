@@ -30,7 +30,7 @@ levels.Programs.statements = lambda programs, index: Counter()
 
 def seconds(program: str, repository: str) -> float:
     """Return the seconds of the processor of a review, as a program of Python."""
-    arguments = ["review", "--repo", repository, "--branches", "agent/*", "--format", "json"]
+    arguments = ["review", "--repo", repository, "--git", "agent/*", "--format", "json"]
     before = seconds_of_children()
     subprocess.run([sys.executable, "-c", program, *arguments], capture_output=True, check=True)
     return seconds_of_children() - before

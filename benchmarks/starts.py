@@ -72,7 +72,13 @@ def by_seconds() -> None:
         files = three_revisions(Path(folder))
         commands = {
             "python -c pass": FIRST,
-            "excise cluster, 3 revisions of 300 lines": ("-c", RUN, "cluster", *files),
+            "excise cluster, 3 revisions of 300 lines": (
+                "-c",
+                RUN,
+                "compare",
+                "--clusters",
+                *files,
+            ),
             "SciPy's clustering imported": ("-c", "import scipy.cluster.hierarchy"),
             "scikit-learn imported": ("-c", "import sklearn.cluster"),
         }

@@ -47,13 +47,13 @@ def report() -> None:
 def explain() -> None:
     """Draw two suggestions for one file."""
     names = ["inventory.py", "inventory.py.suggestion-ada", "inventory.py.suggestion-bo"]
-    terminal("explain", ["explain", *names], INVENTORY)
+    terminal("explain", ["compare", "--explain", *names], INVENTORY)
 
 
 def review() -> None:
     """Draw the candidates of one task, as in docs/review.md, also on a narrow terminal."""
     sys.path.insert(0, str(EXAMPLES))
-    from candidates import build
+    from excise_server.processes.example import build
 
     with tempfile.TemporaryDirectory() as folder:
         shop = build(Path(folder))

@@ -13,20 +13,17 @@ from excise_server.wire import documents as shapes
 FOLDER = Path(__file__).parent / "schema"
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 DOCUMENTS: dict[str, tuple[str, type[shapes.Shape]]] = {
-    "score": ("What `excise score --json` prints.", shapes.ScoreDocument),
-    "score-line": ("A line of `excise score --jsonl` for a scored record.", shapes.RecordLine),
-    "error-line": ("A line of `excise score --jsonl` for any other record.", shapes.ErrorLine),
-    "summary": ("What `excise score --jsonl --summary --json` prints.", shapes.SummaryDocument),
-    "explain": ("What `excise explain --json` prints.", shapes.ExplainDocument),
-    "matrix": ("What `excise matrix --json` prints.", shapes.MatrixDocument),
-    "rank": ("What `excise rank --json` prints.", shapes.RankDocument),
+    "compare": ("What `excise compare --format json` prints.", shapes.CompareDocument),
+    "score-line": ("A line of `excise eval --format jsonl` for a record.", shapes.RecordLine),
+    "error-line": ("A line of `excise eval --format jsonl` for any other.", shapes.ErrorLine),
+    "summary": ("What `excise eval --format json` prints of scores.", shapes.SummaryDocument),
     "cluster": ("What `excise cluster --origin --json` prints.", shapes.ClusterDocument),
     "patches": ("What `excise cluster --json` prints for patches.", shapes.PatchDocument),
     "duplicates": ("What `excise duplicates --format json` prints.", shapes.DuplicatesDocument),
     "related": ("What `excise cluster --related --json` prints.", shapes.RelatedGroupsDocument),
     "candidates": ("What `excise/candidates` answers an editor.", shapes.CandidatesDocument),
-    "take": ("What `excise take --json` prints.", shapes.TakeDocument),
-    "undone": ("What `excise take --undo --json` prints.", shapes.UndoneDocument),
+    "take": ("What `excise take --format json` prints.", shapes.TakeDocument),
+    "undone": ("What `excise take --undo --format json` prints.", shapes.UndoneDocument),
     "review": ("What `excise review --format json` prints.", shapes.ReviewDocument),
 }
 

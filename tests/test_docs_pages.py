@@ -19,11 +19,11 @@ from pathlib import Path
 
 import click
 import pytest
-from examples.candidates import build
 from tests.server.git_repository import needs_git
 from tests.terminal import shown
 
 from excise_server.cli import COMMANDS
+from excise_server.processes.example import build
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from excise.errors import OptionError
@@ -82,3 +83,81 @@ def signature(options: Options, tokeniser: str, basis: str = "") -> str:
         f"|n:{MAX_ORDER}|comments:{options.comments}|tok:{tokeniser}"
         f"{f'|basis:{basis}|key:none' if basis else ''}|v:{DEFINITION}"
     )
+
+
+_CHOICES = {
+    "gran": "granularity",
+    "lcs": "lcs",
+    "place": "place",
+    "del": "deletion",
+    "comments": "comments",
+}
+_FIXED = {"n": str(MAX_ORDER), "v": str(DEFINITION)}
+_OUTCOMES = ("tok", "basis", "key", "bs", "seed")
+"""Parts of a signature that texts and commands decide, and nobody chooses."""
+
+
+def measure_parts(text: str) -> dict[str, str]:
+    """Return the parts of a signature as it is printed, or of some of its parts, by their keys.
+
+    >>> measure_parts("lcs:paper|place:pooled")
+    {'lcs': 'paper', 'place': 'pooled'}
+
+    Raises
+    ------
+    OptionError
+        If a part is unknown or given twice, or belongs to another version of the definition.
+    """
+    parts: dict[str, str] = {}
+    known = (*_CHOICES, *_FIXED, *_OUTCOMES)
+    for index, part in enumerate(text.strip().split("|")):
+        key, colon, value = part.strip().partition(":")
+        if index == 0 and part.strip() in ("", "es"):
+            continue
+        if not (colon and value and key in known):
+            raise OptionError(
+                f"{part!r} is no part of a measure; write KEY:VALUE|.. with {', '.join(known)}"
+            )
+        if key in parts:
+            raise OptionError(f"{key} is given twice: {parts[key]} and {value}")
+        if value != _FIXED.get(key, value):
+            raise OptionError(
+                f"{key}:{value} is another measure; this version computes {key}:{_FIXED[key]}"
+            )
+        parts[key] = value
+    return parts
+
+
+def measure_options(parts: Mapping[str, str], deletion: str = "f1") -> Options:
+    """Return the choices among the parts of a measure.
+
+    Raises
+    ------
+    OptionError
+        On a value that the definition does not allow.
+
+    Examples
+    --------
+    >>> measure_options({"del": "p"}).place
+    'pooled'
+    """
+    chosen = {_CHOICES[key]: value for key, value in parts.items() if key in _CHOICES}
+    if chosen.get("deletion") == "p":
+        chosen["deletion"] = "precision"
+    return Options(**{"deletion": deletion, **chosen})
+
+
+def check_measure(parts: Mapping[str, str], computed: str) -> None:
+    """Refuse a score whose signature disagrees with the parts that were asked for.
+
+    Raises
+    ------
+    OptionError
+        Where they disagree: in the tokeniser, say, if the texts are in another language.
+    """
+    actual = measure_parts(computed)
+    for key in _OUTCOMES:
+        if key in parts and parts[key] != actual.get(key, parts[key]):
+            raise OptionError(
+                f"the measure has {key}:{parts[key]}, and these texts {key}:{actual[key]}"
+            )

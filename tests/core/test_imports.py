@@ -47,7 +47,7 @@ def test_a_grammar_pack_of_another_major_version_is_refused_in_a_sentence(tmp_pa
     assert "'tree-sitter-language-pack>=0.13,<1'" in last
     environment = os.environ | {"PYTHONPATH": str(tmp_path)}
     program = "import sys; from excise_server.cli import main; sys.exit(main())"
-    command = [sys.executable, "-c", program, "matrix", __file__, __file__]
+    command = [sys.executable, "-c", program, "compare", __file__, __file__]
     done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
     assert done.returncode == 2
     assert done.stderr.startswith("excise: tree-sitter-language-pack is 1.4.2")

@@ -121,7 +121,7 @@ def run_excise(python: Path, folder: Path) -> None:
         return done.stdout
 
     assert excise("--version") == f"excise {VERSION}\n"
-    ranked = excise("rank", "a.py", "b.py", "c.py", "d.py")
+    ranked = excise("compare", "a.py", "b.py", "c.py", "d.py")
     assert all(name in ranked for name in ("b.py", "c.py", "d.py"))
     where = [python, "-I", "-c", "import excise; print(excise.__file__)"]
     found = subprocess.run(where, cwd=folder, check=True, capture_output=True, text=True).stdout

@@ -7,7 +7,7 @@ import os
 import pytest
 from tests.server.command import excise, ids_of, one_line
 from tests.server.git_repository import make, needs_git
-from tests.server.test_worktrees import by_id, report, worktree, write
+from tests.server.test_worktrees import by_id, report, seen, worktree, write
 
 from excise_server.git.checkouts import Selection
 from excise_server.git.repository import open_folder
@@ -105,7 +105,7 @@ def test_the_checkout_itself_is_not_a_candidate(repo):
     edited(repo, "ada")
     write(repo.path, "b.txt", "mine\n")
     assert ids_of(report(repo)) == ["worktree:ada"]
-    found = report(repo, "--include-target")
+    found = seen(repo, target=True)
     assert ids_of(found) == ["worktree:work", "worktree:ada"]
 
 
@@ -257,11 +257,11 @@ def test_candidates_have_the_names_that_people_know(repo):
         write(path, "a.py", BASE.replace(*EDIT))
     entries = by_id(report(repo))
     assert {name: (entry["label"], entry["tool"]) for name, entry in entries.items()} == {
-        "fix-a": ("claude fix-a", "Claude Code"),
+        "fix-a": ("claude-fix-a", "Claude Code"),
         "plain": ("topic/b", None),
     }
     out = excise("review", "--repo", str(repo.path)).out
-    assert "claude fix-a" in out
+    assert "claude-fix-a" in out
     assert "topic/b" in out
 
 
@@ -276,7 +276,7 @@ def test_when_a_candidate_was_made(repo):
     bo_made = repo.clock
     repo.git("branch", "topic", "ada~1")
     topic_made = repo.clock
-    made = {name: e["made"] for name, e in by_id(report(repo, "--branches", "topic")).items()}
+    made = {name: e["made"] for name, e in by_id(report(repo, "--git", "topic")).items()}
     assert made == {"ada": ada_made, "bo": bo_made, "topic": topic_made}
     logs = repo.path / ".git" / "logs" / "refs" / "heads"
     for log in ("ada", "topic"):
@@ -284,7 +284,7 @@ def test_when_a_candidate_was_made(repo):
     for name in ("ada", "bo"):
         (repo.path / ".git" / "worktrees" / name / "logs" / "HEAD").unlink()
     (logs / "bo").write_bytes(b"hostile > 99999999999999999999 +0000\n")
-    made = {name: e["made"] for name, e in by_id(report(repo, "--branches", "topic")).items()}
+    made = {name: e["made"] for name, e in by_id(report(repo, "--git", "topic")).items()}
     first = int(repo.git("log", "--format=%ct", "topic", "-1"))
     assert made == {"ada": first, "bo": None, "topic": first}
 
@@ -297,7 +297,7 @@ def test_names_of_one_thing_are_one_candidate(repo):
     for ref in ("refs/remotes/origin/ada", "refs/pull/12/head", "refs/heads/copy"):
         repo.git("update-ref", ref, "ada")
     repo.git("update-ref", "refs/pull/12/merge", "ada")
-    patterns = [part for p in ("**", "origin/*", "pull/*") for part in ("--branches", p)]
+    patterns = [part for p in ("**", "origin/*", "pull/*") for part in ("--git", p)]
     found = report(repo, *patterns)
     entries = by_id(found)
     assert ids_of(found) == ["worktree:ada", "worktree:bo"]
@@ -324,7 +324,7 @@ def test_two_of_one_commit_with_their_own_edits_stay_two(repo):
     """Five agents that start from one commit have nothing in common but that."""
     for name, old in (("ada", "return x + 3\n"), ("bo", "return x + 20\n")):
         edited(repo, name, old, "return 0\n")
-    found = report(repo, "--branches", "*")
+    found = report(repo, "--git", "*")
     assert ids_of(found) == ["worktree:ada", "worktree:bo"]
     assert found["unchanged"] == ["branch:main"]
 
@@ -341,7 +341,7 @@ def test_requests_and_other_refs_by_pattern(repo):
     repo.git("tag", "-a", "-m", "a tag", "v1")
 
     def labels(*patterns, code=0):
-        options = [part for pattern in patterns for part in ("--branches", pattern)]
+        options = [part for pattern in patterns for part in ("--git", pattern)]
         found = report(repo, *options, code=code)
         return {entry["id"]: entry["label"] for entry in found["candidates"]}
 
@@ -353,16 +353,24 @@ def test_requests_and_other_refs_by_pattern(repo):
         assert labels(pattern) == {"ref:merge-requests/12": "!12"}
     assert labels("refs/pull/7/merge") == {"ref:refs/pull/7/merge": labels("refs/pull/7/merge")[
         "ref:refs/pull/7/merge"]}  # fmt: skip
-    assert labels("container-use/*", "#7") == {"remote:container-use/env": "container env"}
+    assert labels("container-use/*", "#7") == {"remote:container-use/env": "container-env"}
     assert labels("refs/tags/v1", code=1) == {}
+    assert report(repo, "--git", "v1")["unchanged"] == ["commit:v1"]
+    topic = repo.head("refs/pull/7/head")
+    assert labels(topic[:12]) == {f"commit:{topic[:12]}": topic[:12]}
+    assert labels(f"main..{topic[:12]}") == {f"commit:main..{topic[:12]}": f"main..{topic[:12]}"}
+    assert (
+        "none matches nothing..here"
+        in excise("worktrees", str(repo.path), "--git", "nothing..here").err
+    )
     assert (
         "it is a tag, not a commit"
-        in excise("review", "--repo", str(repo.path), "--branches", "refs/tags/*").err
+        in excise("review", "--repo", str(repo.path), "--git", "refs/tags/*").err
     )
     assert set(labels("pull/*", "merge-requests/*")) == {*both, "ref:merge-requests/12"}
-    assert [
-        e["id"] for e in report(repo, "--branches", "pull/*", "--only", "#8")["candidates"]
-    ] == ["ref:pull/8"]
+    assert [e["id"] for e in report(repo, "--git", "pull/*", "--only", "#8")["candidates"]] == [
+        "ref:pull/8"
+    ]
 
 
 def test_limits_come_after_filters_and_cut_the_oldest(repo, monkeypatch):
@@ -376,7 +384,7 @@ def test_limits_come_after_filters_and_cut_the_oldest(repo, monkeypatch):
         repo.git("checkout", "--quiet", name)
         repo.commit(name, c__py=name)
     repo.git("checkout", "--quiet", "main")
-    found = report(repo, "--branches", "topic*", code=1)
+    found = report(repo, "--git", "topic*", code=1)
     assert ids_of(found) == ["worktree:eve", "worktree:dana", "branch:topic2"]
     assert [rejected["reason"] for rejected in found["rejected"]] == [
         "only the 2 of 5 made last are compared, without worktree:chen, worktree:bo, worktree:ada",

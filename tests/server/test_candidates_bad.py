@@ -41,14 +41,14 @@ def test_a_shallow_clone_says_that_it_is_one(repo, tmp_path):
     shallow = tmp_path / "shallow"
     url = repo.path.as_uri()
     repo.git("clone", "--quiet", "--depth", "1", "--no-single-branch", url, shallow, cwd=tmp_path)
-    ran = excise("review", "--repo", str(shallow), "--branches", "origin/topic", "--format", "json")
+    ran = excise("review", "--repo", str(shallow), "--git", "origin/topic", "--format", "json")
     assert ran.code == 1
     [rejected] = ran.json["rejected"]
     assert rejected["id"] == "remote:origin/topic"
     assert "in this shallow clone" in rejected["reason"]
     assert "git fetch --unshallow" in ran.err
     repo.git("fetch", "--quiet", "--unshallow", cwd=shallow)
-    [entry] = report(repo, "--branches", "origin/topic", folder=shallow)["candidates"]
+    [entry] = report(repo, "--git", "origin/topic", folder=shallow)["candidates"]
     assert changes(entry) == [("c.py", "created")]
 
 
@@ -88,7 +88,7 @@ def test_content_that_a_partial_clone_has_not_is_said_and_not_fetched(repo):
     committed(repo, "ada")
     blob = repo.head("ada:b.txt")
     (repo.path / ".git" / "objects" / blob[:2] / blob[2:]).unlink()
-    [entry] = report(repo, "--branches", "ada", "--only", "ada")["candidates"]
+    [entry] = report(repo, "--git", "ada", "--only", "ada")["candidates"]
     assert changes(entry) == [("a.py", "modified")]
     assert "b.txt: its content is not in this clone, not compared" in entry["notes"]
 
@@ -101,7 +101,7 @@ def test_unborn_branches(repo, tmp_path, monkeypatch):
     assert ids_of(found) == ["worktree:ada"]
     assert found["rejected"][0]["reason"] == "it has no commits yet"
     unborn = make(tmp_path, monkeypatch, "unborn")
-    one_line(excise("review", "--repo", str(unborn.path), "--branches", "**"), "no commits yet")
+    one_line(excise("review", "--repo", str(unborn.path), "--git", "**"), "no commits yet")
 
 
 def test_several_merge_bases_are_said(repo):
@@ -116,7 +116,7 @@ def test_several_merge_bases_are_said(repo):
     repo.git("merge", "--quiet", "--no-edit", two)
     repo.commit("own", e__py="e = 1\n")
     repo.git("checkout", "--quiet", "main")
-    [entry] = report(repo, "--branches", "topic")["candidates"]
+    [entry] = report(repo, "--git", "topic")["candidates"]
     assert changes(entry) == [("e.py", "created")]
     assert "several merge bases: the first one is used" in entry["notes"]
 
@@ -130,7 +130,7 @@ def test_edits_on_top_of_a_branch_count_alone_before_they_are_committed(repo):
     write(path, "d.py", "mine = 1\n")
     [entry] = report(repo)["candidates"]
     assert changes(entry) == [("d.py", "created")]
-    found = report(repo, "--branches", "feature")
+    found = report(repo, "--git", "feature")
     assert ids_of(found) == ["worktree:ada", "branch:feature"]
     assert by_id(found)["ada"]["names"] == ["worktree:ada", "branch:ada"]
 
@@ -155,7 +155,7 @@ def test_a_rebase_under_way(repo):
     committed(repo, "ada", "second")
     repo.commit("theirs", b__txt="theirs\n")
     repo.git("rebase", "main", cwd=path, check=False)
-    found = report(repo, "--branches", "ada", code=1)
+    found = report(repo, "--git", "ada", code=1)
     [rejected] = found["rejected"]
     assert rejected["id"] == "worktree:ada"
     assert "conflicts in b.txt" in rejected["reason"]

@@ -137,7 +137,7 @@ def test_renames_modes_deletions_binaries_and_series(repo):
     repo.commit("third")
     mails = repo.git("format-patch", "--stdout", f"{first}~1")
     repo.git("checkout", "--quiet", "main")
-    found = report(repo, *runs(repo, bo__patch=mails), "--branches", "series")
+    found = report(repo, *runs(repo, bo__patch=mails), "--git", "series")
     entries = by_id(found)
     assert entries["bo"]["digest"] == entries["series"]["digest"]
     assert entries["bo"]["identical"] == ["branch:series"]

@@ -37,22 +37,26 @@ def test_the_demo_shows_a_session():
 
 
 @needs_git
-def test_the_demo_shows_candidates_of_two_tasks_with_different_bases():
-    ran = subprocess.run(
-        [sys.executable, str(EXAMPLES.parent / "candidates.py")],
-        capture_output=True,
-        env=plain_environment(PYTHONUTF8="1"),
-        timeout=120,
-    )
+def test_the_demo_has_candidates_of_two_tasks_with_different_bases(tmp_path):
+    made = spawn("demo", "d", cwd=tmp_path)
+    assert (made.returncode, made.stderr) == (0, b"")
+    ran = spawn(cwd=tmp_path / "d" / "shop", env=plain_environment(PYTHONUTF8="1"))
     out = ran.stdout.decode()
     assert (ran.returncode, ran.stderr) == (0, b"")
     assert [line.split(":")[0] for line in out.split("\n") if line.startswith("Task ")] == [
         "Task 1 of 2", "Task 2 of 2",
     ]  # fmt: skip
     assert "3 of 4 make this edit" in out
-    assert "behind 6" in out
-    assert "landed already: free-shipping\n" in out
-    assert "unchanged: shop-later\n" in out
+    behind = {
+        entry["label"]: entry["behind"]
+        for batch in json.loads(
+            spawn("review", "--format", "json", cwd=tmp_path / "d" / "shop").stdout
+        )["batches"]
+        for entry in batch["candidates"]
+    }
+    assert behind["claude-no-code"] == 6
+    assert "landed already: worktree:free-shipping\n" in out
+    assert "unchanged: worktree:shop-later\n" in out
     assert "being written" not in out
 
 

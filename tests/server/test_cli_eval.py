@@ -33,7 +33,7 @@ TEXTS = [
 ]
 LABELS = [1, 0, 0, 1, 0, 1]
 COUNTS = [3, 5, 1, 2, 1, 1]
-FAST = ("--measures", "es-nested,em,nes", "--bootstrap", "100", "--jobs", "1")
+FAST = ("--protocol", "correlation", "--measures", "es-nested,em,nes", "--bootstrap", "100")
 
 
 def record(text: str = FIXED, label=1, count: int = 1, **more) -> dict:
@@ -53,7 +53,7 @@ def lines(found) -> str:
 
 
 def evaluated(found=None, *options: str, code: int = 0):
-    ran = excise("eval", "-", *FAST, *options, "--json", stdin=lines(found or records()))
+    ran = excise("eval", "-", *FAST, *options, "--format", "json", stdin=lines(found or records()))
     assert ran.code == code, ran.err
     return ran.json
 
@@ -96,7 +96,7 @@ def test_the_correlation_is_that_of_the_outputs_written_out():
 def test_an_echo_is_one_whatever_space_is_around_it_but_not_with_another_comment():
     found = [*records(), record(f"\n{ORIGIN}\n", 0, 2), record(ORIGIN + "# a comment\n", 0, 4)]
     for comments in ("keep", "drop"):
-        assert evaluated(found, "--comments", comments)["n_changed"] == 8 + 4
+        assert evaluated(found, "--measure", f"comments:{comments}")["n_changed"] == 8 + 4
 
 
 def test_count_says_how_often():
@@ -106,12 +106,14 @@ def test_count_says_how_often():
     assert evaluated(ones) == evaluated()
 
 
-def test_the_processes_do_not_change_a_number():
+def test_the_processes_do_not_change_a_number(monkeypatch):
     many = [
         record(ORIGIN + f"y{at} = {at}\n" * (at % 3), at % 2, id=f"t/{at // 4}") for at in range(40)
     ]
-    one = excise("eval", "-", *FAST, "--json", stdin=lines(many))
-    two = excise("eval", "-", *FAST[:4], "--jobs", "2", "--json", stdin=lines(many))
+    monkeypatch.setenv("EXCISE_JOBS", "1")
+    one = excise("eval", "-", *FAST, "--format", "json", stdin=lines(many))
+    monkeypatch.setenv("EXCISE_JOBS", "2")
+    two = excise("eval", "-", *FAST, "--format", "json", stdin=lines(many))
     assert one.json == two.json
 
 
@@ -124,7 +126,7 @@ def test_the_shared_prefix_moves_what_it_moves():
 
 
 def test_every_measure_is_compared_with_one_of_them():
-    entry = evaluated(None, "--against", "nes")["measures"]
+    entry = evaluated(None, "--baseline", "nes")["measures"]
     assert "difference" not in entry["nes"]
     for name in ("es-nested", "em"):
         found = entry[name]["difference"]
@@ -136,7 +138,17 @@ def test_every_measure_is_compared_with_one_of_them():
 
 def test_the_measure_to_compare_with_is_computed_too():
     ran = excise(
-        "eval", "-", "--measures", "em", "--against", "nes", "--json", stdin=lines(records())
+        "eval",
+        "-",
+        "--protocol",
+        "correlation",
+        "--measures",
+        "em",
+        "--baseline",
+        "nes",
+        "--format",
+        "json",
+        stdin=lines(records()),
     )
     assert list(ran.json["measures"]) == ["em", "nes"]
 
@@ -144,11 +156,13 @@ def test_the_measure_to_compare_with_is_computed_too():
 def test_csv_and_latex_hold_the_numbers_of_the_document():
     pearson = evaluated()["measures"]["em"]["pearson"]
     rows = list(
-        csv.DictReader(io.StringIO(excise("eval", "-", *FAST, "--csv", stdin=lines(records())).out))
+        csv.DictReader(
+            io.StringIO(excise("eval", "-", *FAST, "--format", "csv", stdin=lines(records())).out)
+        )
     )
     assert [row["measure"] for row in rows] == ["es-nested", "em", "nes"]
     assert float(rows[1]["pearson"]) == pearson
-    latex = excise("eval", "-", *FAST, "--latex", stdin=lines(records())).out
+    latex = excise("eval", "-", *FAST, "--format", "latex", stdin=lines(records())).out
     assert f"em & {pearson:.3f}".replace("0.", ".") in latex
     assert latex.count("\\\\") == 4
 
@@ -171,8 +185,8 @@ def test_gzip_is_unpacked_from_a_file_and_from_standard_input(tmp_path):
     packed = gzip.compress(lines(records()).encode())
     path = tmp_path / "r.jsonl.gz"
     path.write_bytes(packed)
-    assert excise("eval", str(path), *FAST, "--json").json == evaluated()
-    assert excise("eval", "-", *FAST, "--json", stdin=packed).json == evaluated()
+    assert excise("eval", str(path), *FAST, "--format", "json").json == evaluated()
+    assert excise("eval", "-", *FAST, "--format", "json", stdin=packed).json == evaluated()
 
 
 def test_several_references_count_by_the_measures_convention():
@@ -213,7 +227,7 @@ def test_a_broken_line_in_the_middle_of_many_costs_only_itself(tmp_path):
     many[50_000] = '{"id": "t/0", "origin": '
     path = tmp_path / "many.jsonl"
     path.write_text("\n".join(many))
-    ran = excise("eval", str(path), *FAST, "--bootstrap", "10", "--json")
+    ran = excise("eval", str(path), *FAST, "--bootstrap", "10", "--format", "json")
     assert ran.code == 1
     assert ran.json["rejected"] == [
         {"line": 50_001, "id": None, "reason": "not JSON: Expecting value at column 25"}
@@ -257,7 +271,7 @@ def without(monkeypatch):
 
 def test_a_library_that_is_not_installed_is_named_with_its_command(without):
     without("rapidfuzz")
-    ran = excise("eval", "-", *FAST, "--json", stdin=lines(records()))
+    ran = excise("eval", "-", *FAST, "--format", "json", stdin=lines(records()))
     assert ran.code == 0
     assert "pip install '.[eval]'" in ran.json["skipped"]["nes"]
     assert list(ran.json["measures"]) == ["es-nested", "em"]

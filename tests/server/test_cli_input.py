@@ -7,7 +7,7 @@ import os
 import pytest
 from tests.server.command import ORIGIN, SUGGESTIONS, document, excise, one_line, spawn
 
-COMMANDS = [("matrix",), ("rank",), ("cluster", "--origin")]
+COMMANDS = [("compare",), ("compare", "--clusters")]
 BAD = {
     "missing": "no such file",
     "directory": "it is a directory",
@@ -33,7 +33,7 @@ def bad(tmp_path):
 @pytest.mark.parametrize("command", COMMANDS)
 def test_unreadable_revisions_are_rejected_and_the_rest_is_scored(bad, command):
     paths = [str(bad / name) for name in BAD]
-    ran = excise(*command, ORIGIN, *paths, *SUGGESTIONS[:2], "--json")
+    ran = excise(*command, ORIGIN, *paths, *SUGGESTIONS[:2], "--format", "json")
     assert ran.code == 1
     expected = [{"id": str(bad / name), "reason": reason} for name, reason in BAD.items()]
     assert ran.json["rejected"] == expected
@@ -50,10 +50,10 @@ def test_unreadable_revisions_are_rejected_and_the_rest_is_scored(bad, command):
 def test_an_unreadable_origin_is_one_line(bad, name):
     path = str(bad / name)
     for command in COMMANDS:
-        one_line(excise(*command, path, ORIGIN, "--json"), path, BAD[name])
-    one_line(excise("explain", path, ORIGIN, ORIGIN), path, BAD[name])
-    one_line(excise("explain", ORIGIN, ORIGIN, path), path, BAD[name])
-    ran = excise("score", "--origin", ORIGIN, "--reference", ORIGIN, "--hypothesis", path)
+        one_line(excise(*command, path, ORIGIN, "--format", "json"), path, BAD[name])
+    one_line(excise("compare", "--explain", path, ORIGIN, ORIGIN), path, BAD[name])
+    one_line(excise("compare", "--explain", ORIGIN, ORIGIN, path), path, BAD[name])
+    ran = excise("compare", "--measure", "del:p", ORIGIN, ORIGIN, path)
     one_line(ran, path, BAD[name])
 
 
@@ -79,10 +79,10 @@ def test_how_a_text_is_written_does_not_change_its_score(tmp_path, encode):
         (tmp_path / name).write_bytes(encode(text) if name != "o.py" else text.encode())
     (tmp_path / "plain").write_text(edit)
     paths = [str(tmp_path / name) for name in ("o.py", "same", "edit", "plain")]
-    ran = excise("matrix", *paths, "--json")
-    assert ran.json["similarity"] == [[1, 0, 0], [0, 1, 1], [0, 1, 1]]
+    ran = excise("compare", *paths, "--format", "json")
+    assert ran.json["matrix"]["similarity"] == [[1, 0, 0], [0, 1, 1], [0, 1, 1]]
     assert ran.json["notes"] == {}
-    ran = excise("rank", *paths, "--json")
+    ran = excise("compare", *paths, "--format", "json")
     assert [e["no_op"] for e in ran.json["ranking"]] == [False, False, True]
 
 
@@ -93,7 +93,7 @@ def test_one_line_of_5_mb(tmp_path):
     (tmp_path / "a.py").write_text(line + "z = 3")
     (tmp_path / "b.py").write_text(line + "z = 4")
     paths = [str(tmp_path / name) for name in ("o.py", "a.py", "b.py")]
-    ran = excise("matrix", *paths, "--json")
+    ran = excise("compare", *paths, "--format", "json")
     assert ran.code == 0
     assert "tok:lexical" in ran.json["signature"]
     assert ran.json["notes"][paths[1]] == ["lexical tokens: over 1,000,000 bytes"]
@@ -101,9 +101,12 @@ def test_one_line_of_5_mb(tmp_path):
 
 def test_a_hundred_revisions():
     texts = {f"r{n}": f"x = {n}\n" for n in range(100)}
-    ran = excise("cluster", "--origin", "-", "--json", stdin=document("x = a\n", "python", **texts))
+    ran = excise(
+        "compare", "-", "--clusters", "--format", "json",
+        stdin=document("x = a\n", "python", **texts),
+    )  # fmt: skip
     assert ran.code == 0
-    assert sum(len(cluster["members"]) for cluster in ran.json["clusters"]) == 100
+    assert sum(len(cluster["members"]) for cluster in ran.json["clusters"]["groups"]) == 100
 
 
 # --- five more of our own ------------------------------------------------------------------------
@@ -115,7 +118,7 @@ def test_a_pipe_of_the_shell_may_be_the_origin(tmp_path):
     read, write = os.pipe()
     os.write(write, b"x = 1\n")
     os.close(write)
-    ran = spawn("rank", f"/dev/fd/{read}", str(path), "--json", pass_fds=[read])
+    ran = spawn("compare", f"/dev/fd/{read}", str(path), "--format", "json", pass_fds=[read])
     os.close(read)
     assert (ran.returncode, ran.stderr) == (0, b"")
     assert b"tok:python" in ran.stdout  # the revision's name tells
@@ -123,10 +126,10 @@ def test_a_pipe_of_the_shell_may_be_the_origin(tmp_path):
 
 def test_a_path_may_look_like_an_option(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "--json").write_text("x = 1\n")
+    (tmp_path / "--format").write_text("x = 1\n")
     (tmp_path / "o.py").write_text("x\n")
-    ran = excise("matrix", "--json", "--", "o.py", "--json")
-    assert ran.json["revisions"] == ["--json"]
+    ran = excise("compare", "--format", "json", "--", "o.py", "--format")
+    assert ran.json["revisions"] == ["--format"]
 
 
 @pytest.mark.slow
@@ -134,19 +137,19 @@ def test_a_path_of_undecodable_bytes_is_an_id(tmp_path):
     path = os.fsencode(tmp_path) + b"/r\xff\x1b.py"
     with open(path, "wb") as file:
         file.write(b"x = 2\n")
-    ran = spawn("matrix", ORIGIN, os.fsdecode(path), "--json")
+    ran = spawn("compare", ORIGIN, os.fsdecode(path), "--format", "json")
     assert b"r\\udcff\\u001b.py" in ran.stdout
-    ran = spawn("matrix", ORIGIN, os.fsdecode(path))
+    ran = spawn("compare", ORIGIN, os.fsdecode(path))
     assert b"r\\udcff\\x1b.py" in b"".join(ran.stdout.split())
-    ran = spawn("matrix", ORIGIN, os.fsdecode(path) + ".not")
+    ran = spawn("compare", ORIGIN, os.fsdecode(path) + ".not")
     assert b"r\\udcff\\x1b.py.not: no such file" in ran.stderr
 
 
 def test_a_document_that_is_nested_too_deep_is_one_line():
-    one_line(excise("matrix", "-", stdin="[" * 100_000), "nested too deep", "; give ")
+    one_line(excise("compare", "-", stdin="[" * 100_000), "nested too deep", "; give ")
 
 
 def test_standard_input_that_is_closed():
-    ran = spawn("matrix", "-", stdin=b"")
+    ran = spawn("compare", "-", stdin=b"")
     assert ran.returncode == 2
     assert b"not JSON" in ran.stderr

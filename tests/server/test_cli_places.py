@@ -44,17 +44,19 @@ def words(*arguments, stdin):
 
 
 def test_the_parts_add_up_to_the_head():
-    ran = excise("explain", "-", "--json", stdin=TWO)
+    ran = excise("compare", "-", "--explain", "--format", "json", stdin=TWO)
     alike = sum(
         count[0]
-        for place in ran.json["places"]
+        for place in ran.json["explained"]["places"]
         for cells in (place["counts"]["add"], place["counts"]["delete"])
         for count in cells
     )
-    moved = sum(match["n_grams"] for match in ran.json["elsewhere"])
-    whole = sum(count[2] for place in ran.json["places"] for count in place["counts"]["add"])
+    moved = sum(match["n_grams"] for match in ran.json["explained"]["elsewhere"])
+    whole = sum(
+        count[2] for place in ran.json["explained"]["places"] for count in place["counts"]["add"]
+    )
     assert (alike, moved) == (0, whole)
-    assert ran.json["value"] == (alike + moved / 4) / whole
+    assert ran.json["explained"]["value"] == (alike + moved / 4) / whole
 
 
 def test_many_matches_are_cut_and_said(monkeypatch):
@@ -63,40 +65,45 @@ def test_many_matches_are_cut_and_said(monkeypatch):
     a = [f"{text}put({n // 2});\n" if n % 2 else text for n, text in enumerate(sections)]
     b = [text if n % 2 else f"{text}put({n // 2});\n" for n, text in enumerate(sections)]
     two = document("".join(sections), "c", a="".join(a), b="".join(b))
-    assert "at other places: --json has all" in words("explain", "-", stdin=two)
+    assert "at other places: --format json has all" in words("compare", "-", "--explain", stdin=two)
 
 
 # --- the choice ----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("command", [("matrix",), ("rank",), ("cluster", "--origin"), ("explain",)])
+@pytest.mark.parametrize("options", [(), ("--clusters",), ("--explain",)])
 @pytest.mark.parametrize("place", ["anchored", "pooled"])
-def test_every_command_takes_a_place(command, place):
-    ran = excise(*command, "-", "--json", "--place", place, stdin=TWO)
+def test_every_form_takes_a_place(options, place):
+    measure = ("--measure", f"place:{place}")
+    ran = excise("compare", "-", "--format", "json", *options, *measure, stdin=TWO)
     assert f"|place:{place}|" in ran.json["signature"]
 
 
 @pytest.mark.parametrize(
-    ("options", "place"),
+    ("measure", "place"),
     [
-        ((), "pooled"),
-        (("--deletion", "f1"), "anchored"),
-        (("--place", "anchored"), "anchored"),
-        (("--deletion", "f1", "--place", "pooled"), "pooled"),
-        (("--deletion", "f1", "--lcs", "paper"), "pooled"),
+        ("del:p", "pooled"),
+        ("del:precision", "pooled"),
+        ("del:f1", "anchored"),
+        ("del:p|place:anchored", "anchored"),
+        ("del:f1|place:pooled", "pooled"),
+        ("del:f1|lcs:paper", "pooled"),
     ],
 )
-def test_the_place_of_a_score_follows_its_deletion(options, place, tmp_path):
-    paths = {}
+def test_the_place_of_a_score_follows_its_deletion(measure, place, tmp_path):
+    paths = []
     for name, text in (("origin", ORIGIN), ("reference", FIRST), ("hypothesis", LAST)):
         path = tmp_path / f"{name}.c"
         path.write_text(text)
-        paths[f"--{name}"] = str(path)
-    arguments = [part for pair in paths.items() for part in pair]
-    ran = excise("score", *arguments, *options, "--json")
-    assert f"|place:{place}|" in ran.json["signature"]
-    assert ran.json["value"] == (1.0 if place == "pooled" else 0.25)
-    assert ran.json["word"] == "overlaps"
+        paths.append(str(path))
+    printed = excise("compare", *paths, "--measure", measure, "--format", "json").json
+    assert f"|place:{place}|" in printed["signature"]
+    if directed := printed.get("directed"):
+        value, word = directed["value"], directed["word"]
+    else:
+        value, word = printed["matrix"]["similarity"][0][1], printed["matrix"]["words"][0][1]
+    assert value == (1.0 if place == "pooled" else 0.25)
+    assert word == "overlaps"
 
 
 # --- the word ------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""`excise matrix`, `rank`, `cluster` and `explain`: their documents, and what people see."""
+"""`excise compare`: its document, and what people see."""
 
 from __future__ import annotations
 
@@ -20,11 +20,14 @@ SIGNATURE = "es|gran:nested|lcs:star|place:anchored|del:f1|n:4|comments:keep|tok
 SMALL = document("x = 1\ny = 2\n", "python", a="x = 2\ny = 2\n", b="x = 2\ny = 2\n", c="x = 1\n")
 
 
-def test_matrix_document():
-    ran = excise("matrix", ORIGIN, *SUGGESTIONS, "--json")
+def test_the_document():
+    ran = excise("compare", ORIGIN, *SUGGESTIONS, "--format", "json")
     assert (ran.code, ran.err) == (0, "")
     pairs = ("similarity", "anchored", "anywhere", "contained", "words")
-    assert set(ran.json) == {"schema", "signature", "revisions", *pairs, "notes", "rejected"}
+    assert set(ran.json["matrix"]) == set(pairs)
+    order = ("intent", "disagree", "ranking")
+    keys = {"schema", "signature", "revisions", "matrix", *order, "notes", "rejected"}
+    assert set(ran.json) == keys
     assert ran.json["schema"] == 2
     assert ran.json["signature"] == SIGNATURE
     assert ran.json["revisions"] == SUGGESTIONS
@@ -34,7 +37,7 @@ def test_matrix_document():
     expected = library.ScoreMatrix.from_texts(
         texts[ORIGIN], [texts[path] for path in SUGGESTIONS], language="python"
     )
-    assert ran.json["similarity"] == expected.values.tolist()
+    assert ran.json["matrix"]["similarity"] == expected.values.tolist()
 
 
 # --- a document on standard input ----------------------------------------------------------------
@@ -42,7 +45,7 @@ def test_matrix_document():
 
 def test_language_wins_over_path_and_the_option_over_both():
     def tokeniser(*options, **given):
-        ran = excise("matrix", "-", "--json", *options, stdin=SMALL | given)
+        ran = excise("compare", "-", "--format", "json", *options, stdin=SMALL | given)
         return ran.json["signature"].split("tok:")[1].split("|")[0]
 
     assert tokeniser(language=None, path="a.go") == "go@0.13.0"
@@ -77,10 +80,10 @@ TWO = document(
 
 
 def test_explain_lists_exactly_the_tokens_that_the_score_counts():
-    ran = excise("explain", "-", "--json", stdin=TWO)
-    printed = excise("explain", "-", stdin=TWO).out.split("region ")[1:]
-    assert len(printed) == len(ran.json["regions"]) > 1
-    for region, view in zip(ran.json["regions"], printed, strict=True):
+    ran = excise("compare", "-", "--explain", "--format", "json", stdin=TWO)
+    printed = excise("compare", "-", "--explain", stdin=TWO).out.split("region ")[1:]
+    assert len(printed) == len(ran.json["explained"]["regions"]) > 1
+    for region, view in zip(ran.json["explained"]["regions"], printed, strict=True):
         for name, row in (("keep", "kept"), ("add", "added"), ("delete", "deleted")):
             both, a, b = region["counts"][name][0]
             lines = [line for line in view.split("\n") if line.startswith(f"{row}\t")]
@@ -95,12 +98,17 @@ def test_explain_lists_exactly_the_tokens_that_the_score_counts():
 @pytest.mark.slow
 def test_a_huge_segment_is_cut_and_says_so():
     two = document("", a="a " * 200_000, b="b")
-    ran = excise("explain", "-", stdin=two)
+    ran = excise("compare", "-", "--explain", stdin=two)
     assert "395,999 more characters" in " ".join(ran.out.split())
     assert "199,960 more" in " ".join(ran.out.split())
     assert len(ran.out) < 50_000
     assert (
-        len(excise("explain", "-", "--json", stdin=two).json["regions"][0]["a"]["text"]) > 399_000
+        len(
+            excise("compare", "-", "--explain", "--format", "json", stdin=two).json["explained"][
+                "regions"
+            ][0]["a"]["text"]
+        )
+        > 399_000
     )
 
 
@@ -108,12 +116,12 @@ def test_a_huge_segment_is_cut_and_says_so():
 def test_a_region_of_a_minified_file_is_shown_with_a_little_around_it():
     origin = "let a=1;" * 5_000
     a, b = (f"{origin[:16_000]}let a={n};{origin[16_008:]}" for n in (2, 3))
-    out = excise("explain", "-", stdin=document(origin, "js", a=a, b=b)).out
+    out = excise("compare", "-", "--explain", stdin=document(origin, "js", a=a, b=b)).out
     assert len(out) < 4_000
     assert "=1;let a=2;let a=1" in "".join(out.split()).replace("leta", "let a")
 
 
 def test_the_real_command_reads_and_writes_pipes():
-    ran = spawn("matrix", "-", "--json", stdin=json.dumps(SMALL).encode())
+    ran = spawn("compare", "-", "--format", "json", stdin=json.dumps(SMALL).encode())
     assert ran.returncode == 0
     assert json.loads(ran.stdout)["revisions"] == ["a", "b", "c"]

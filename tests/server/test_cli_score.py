@@ -1,4 +1,4 @@
-"""`excise score`: two files and a number, or lines of records."""
+"""Directed scores: of files by `excise compare`, of records by `excise eval`."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ import subprocess
 import sys
 
 import pytest
-from tests.server.command import ORIGIN, SUGGESTIONS, excise
+from tests.server.command import ORIGIN, SUGGESTIONS, document, excise, one_line
 
-from excise_server.cli import main, score
+from excise_server.cli import main, scored_records
 
 ADA, BO, CHEN, *_ = SUGGESTIONS
 RECORD = {
@@ -25,7 +25,7 @@ RECORD = {
 
 def scored(*records, options=(), code=0):
     lines = [record if isinstance(record, str) else json.dumps(record) for record in records]
-    ran = excise("score", "--jsonl", "-", *options, stdin="\n".join(lines))
+    ran = excise("eval", "-", "--format", "jsonl", *options, stdin="\n".join(lines))
     assert ran.code == code, ran.err
     return ran.lines
 
@@ -33,32 +33,83 @@ def scored(*records, options=(), code=0):
 # --- files ---------------------------------------------------------------------------------------
 
 
+def directed(*arguments, measure="del:p"):
+    return excise("compare", ORIGIN, *arguments, "--measure", measure, "--format", "json")
+
+
 def test_the_text_of_a_region_is_exact():
-    ran = excise("score", "--origin", ORIGIN, "--reference", ADA, "--hypothesis", BO, "--json")
+    ran = directed(ADA, BO)
     texts = {}
     for name, path in (("origin", ORIGIN), ("reference", ADA), ("hypothesis", BO)):
         with open(path, encoding="utf-8") as file:
             texts[name] = file.read()
-    for region in ran.json["regions"]:
+    for region in ran.json["directed"]["regions"]:
         for name, text in texts.items():
             start, stop = region[name]["span"]
             assert region[name]["text"] == text[start:stop]
 
 
 def test_of_several_references_the_best_one_counts():
-    arguments = ("--origin", ORIGIN, "--reference", CHEN, "--reference", ADA, "--hypothesis", BO)
-    ran = excise("score", *arguments, "--json")
-    assert ran.json["reference"] == 1
-    assert ran.json["exact"] == "2579/3094"
-    assert ADA in excise("score", *arguments).out
+    ran = directed(CHEN, ADA, BO)
+    assert ran.json["directed"]["reference"] == 1
+    assert ran.json["directed"]["exact"] == "2579/3094"
+    assert ADA in excise("compare", ORIGIN, CHEN, ADA, BO, "--measure", "del:p").out
 
 
 def test_every_choice_is_in_the_signature():
-    options = ("--granularity", "line", "--lcs", "paper", "--comments", "drop", "--deletion", "f1")
-    arguments = ("--origin", ORIGIN, "--reference", ADA, "--hypothesis", BO, "--language", "java")
-    ran = excise("score", *arguments, *options, "--json")
+    measure = "gran:line|lcs:paper|comments:drop|del:f1"
+    ran = directed(ADA, BO, "--language", "java", measure=measure)
     signature = "es|gran:line|lcs:paper|place:pooled|del:f1|n:4|comments:drop|tok:java@0.13.0|v:2"
     assert ran.json["signature"] == signature
+    again = directed(ADA, BO, "--language", "java", measure=signature)
+    assert again.json == ran.json
+
+
+@pytest.mark.parametrize(
+    ("measure", "reason"),
+    [
+        ("granularity:line", "'granularity:line' is no part of a measure"),
+        ("gran", "write KEY:VALUE|.. with gran, lcs, place, del, comments"),
+        ("lcs:paper|lcs:star", "lcs is given twice: paper and star"),
+        ("lcs:best", "it must be one of star, paper"),
+        ("lcs:paper|place:anchored", "it can only be 'pooled'"),
+        ("es|gran:nested|lcs:star|del:f1|n:4|comments:keep|tok:python@0.13.0|v:1", "computes v:2"),
+        ("n:5", "computes n:4"),
+        ("\x1b[31m", "is no part of a measure"),
+    ],
+)
+def test_a_measure_that_is_none_is_refused(measure, reason):
+    ran = excise("compare", ORIGIN, ADA, BO, "--measure", measure)
+    assert (ran.code, ran.out) == (2, "")
+    assert reason in ran.err
+    assert "\x1b" not in ran.err
+
+
+def test_a_measure_of_another_tokeniser_is_refused():
+    ran = directed(ADA, BO, measure="tok:java@0.13.0")
+    assert (ran.code, ran.out) == (2, "")
+    assert "the measure has tok:java@0.13.0, and these texts tok:python@0.13.0" in ran.err
+    assert directed(ADA, BO, measure="tok:python@0.13.0").code == 0
+
+
+def test_a_directed_measure_takes_a_reference():
+    ran = directed(ADA)
+    assert ran.code == 2
+    assert "ORIGIN REFERENCE.. HYPOTHESIS" in ran.err
+    for option in ("--clusters", "--explain"):
+        ran = excise("compare", ORIGIN, ADA, BO, "--measure", "del:p", option)
+        assert ran.code == (2 if option == "--clusters" else 0)
+
+
+def test_two_revisions_of_a_document_are_named():
+    texts = {"a": "x = 2\n", "b": "x = 3\n", "c": "x = 2\n"}
+    given = document("x = 1\n", "python", **texts)
+    ran = excise("compare", "-", "c", "a", "--explain", "--format", "json", stdin=given)
+    assert ran.json["revisions"] == ["c", "a"]
+    assert ran.json["explained"]["word"] == "identical"
+    one_line(excise("compare", "-", "c", "A", stdin=given), "no revision is called A", "did you")
+    ran = excise("compare", "-", "--explain", stdin=given)
+    assert "--explain shows two revisions, not 3" in ran.err
 
 
 # --- lines of records ----------------------------------------------------------------------------
@@ -97,9 +148,11 @@ def test_a_bad_record_becomes_a_line_and_the_others_are_scored(bad, error):
 
 def test_blank_lines_crlf_and_a_byte_order_mark_are_no_records():
     good = json.dumps(RECORD).encode()
-    ran = excise("score", "--jsonl", "-", stdin=b"\xef\xbb\xbf" + good + b"\r\n\r\n  \n" + good)
+    ran = excise(
+        "eval", "-", "--format", "jsonl", stdin=b"\xef\xbb\xbf" + good + b"\r\n\r\n  \n" + good
+    )
     assert [line["id"] for line in ran.lines] == ["r", "r"]
-    assert excise("score", "--jsonl", "-", stdin=b"").out == ""
+    assert excise("eval", "-", "--format", "jsonl", stdin=b"").out == ""
 
 
 def test_a_line_over_the_limit_is_skipped_whole(monkeypatch):
@@ -124,14 +177,14 @@ def test_each_result_is_written_before_the_next_record_is_read(monkeypatch):
     lines = Slow((json.dumps(RECORD) + "\n").encode() * 3)
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(lines))
     monkeypatch.setattr("sys.stdout", written)
-    assert main(["score", "--jsonl", "-"]) == 0
+    assert main(["eval", "-", "--format", "jsonl"]) == 0
     assert before == [0, 1, 2, 3]
 
 
 def test_a_failure_of_ours_costs_one_record_only(monkeypatch):
-    real = score.excise.excision_score
+    real = scored_records.excise.excision_score
     monkeypatch.setattr(
-        score.excise,
+        scored_records.excise,
         "excision_score",
         lambda **given: real(**given) if given["origin"] else 1 / 0,
     )
@@ -147,7 +200,7 @@ def test_memory_does_not_grow_with_the_file():
         record = json.dumps(RECORD | {"origin": word, "hypothesis": word}).encode() + b"\n"
         code = (
             "import resource, sys; from excise_server.cli import main\n"
-            "assert main(['score', '--jsonl', '-']) == 0\n"
+            "assert main(['eval', '-', '--format', 'jsonl']) == 0\n"
             "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, file=sys.stderr)"
         )
         ran = subprocess.run(
@@ -173,22 +226,25 @@ def summarised(tmp_path, *hypotheses, name="ours", **more):
 
 def test_a_summary_is_the_mean_of_the_lines(tmp_path):
     path = summarised(tmp_path, "x = 2\n", "x = 3\n", "x = 1\n")
-    lines = excise("score", "--jsonl", path).lines
-    ran = excise("score", "--jsonl", path, "--summary", "--json")
+    lines = excise("eval", path, "--format", "jsonl").lines
+    ran = excise("eval", path, "--format", "json")
     system = ran.json["system"]
     assert system["mean"] == pytest.approx(sum(line["score"] for line in lines) / 3)
     assert (system["outputs"], system["tasks"], system["failed"]) == (3, 3, 0)
     assert system["signature"] == lines[0]["signature"] + "|bs:1000|seed:0"
     one_task = summarised(tmp_path, "x = 2\n", "x = 3\n", task="t")
-    assert excise("score", "--jsonl", one_task, "--summary").out.endswith("1 tasks, 2 outputs)\n")
+    assert excise("eval", one_task).out.endswith("1 tasks, 2 outputs)\n")
 
 
 def test_records_may_be_gzipped(tmp_path):
     packed = gzip.compress("".join(f"{json.dumps(RECORD)}\n" for _ in range(2)).encode())
     path = tmp_path / "r.jsonl.gz"
     path.write_bytes(packed)
-    assert [line["score"] for line in excise("score", "--jsonl", str(path)).lines] == [0.5, 0.5]
+    assert [line["score"] for line in excise("eval", str(path), "--format", "jsonl").lines] == [
+        0.5,
+        0.5,
+    ]
     path.write_bytes(packed[:-9])
-    ran = excise("score", "--jsonl", str(path))
+    ran = excise("eval", str(path), "--format", "jsonl")
     assert ran.code != 0
     assert "broken gzip" in ran.err

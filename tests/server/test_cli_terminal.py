@@ -64,8 +64,10 @@ def test_source_text_keeps_its_lines_and_shows_its_tabs():
     assert source_text("a\n\tb\x0c\u2028c\n") == "a\n→   b\\x0c\\u2028c\n"
 
 
-@pytest.mark.parametrize("command", [("matrix",), ("rank",), ("cluster", "--origin"), ("explain",)])
-@pytest.mark.parametrize("options", [(), ("--json",)])
+@pytest.mark.parametrize(
+    "command", [("compare",), ("compare", "--clusters"), ("compare", "--explain")]
+)
+@pytest.mark.parametrize("options", [(), ("--format", "json")])
 def test_hostile_texts_and_ids_are_inert(command, options):
     hostile = document(f"x = 1 # {HOSTILE}\n") | {
         "language": HOSTILE,
@@ -87,14 +89,14 @@ def test_hostile_texts_and_ids_are_inert(command, options):
 def test_hostile_words_of_the_command_line_are_inert(tmp_path):
     path = str(tmp_path / HOSTILE)
     for arguments in (
-        ("matrix", ORIGIN, path),
-        ("matrix", path, ORIGIN),
-        ("score", path),
+        ("compare", ORIGIN, path),
+        ("compare", path, ORIGIN),
+        ("eval", path),
         (path,),
-        ("matrix", f"--{HOSTILE}"),
-        ("matrix", ORIGIN, ORIGIN, "--encoding", HOSTILE),
-        ("matrix", ORIGIN, ORIGIN, "--granularity", HOSTILE),
-        ("score", "--jsonl", path),
+        ("compare", f"--{HOSTILE}"),
+        ("compare", ORIGIN, ORIGIN, "--encoding", HOSTILE),
+        ("compare", ORIGIN, ORIGIN, "--measure", HOSTILE),
+        ("eval", path, "--format", "jsonl"),
     ):
         ran = excise(*arguments)
         assert ran.code > 0
@@ -104,7 +106,7 @@ def test_hostile_words_of_the_command_line_are_inert(tmp_path):
 
 
 def test_on_a_terminal_there_are_colours_and_nothing_else_of_the_kind():
-    shown = on_terminal("explain", ORIGIN, *SUGGESTIONS[:2])
+    shown = on_terminal("compare", "--explain", ORIGIN, *SUGGESTIONS[:2])
     assert OURS.search(shown)
     rest = OURS.sub("", shown)
     assert "region 1 of 4" in rest
@@ -114,12 +116,12 @@ def test_on_a_terminal_there_are_colours_and_nothing_else_of_the_kind():
 
 @pytest.mark.parametrize("env", [{"NO_COLOR": "1"}, {"TERM": "dumb"}])
 def test_colours_can_be_declined(env):
-    shown = on_terminal("matrix", ORIGIN, *SUGGESTIONS, env=env)
+    shown = on_terminal("compare", ORIGIN, *SUGGESTIONS, env=env)
     assert not re.search(r"\x1b\[[\d;]*3\d", shown)
 
 
 def test_without_a_terminal_there_are_no_colours_and_no_blanks_at_line_ends():
-    for command in (("matrix",), ("rank",), ("cluster", "--origin")):
+    for command in (("compare",), ("compare", "--clusters")):
         out = spawn(*command, ORIGIN, *SUGGESTIONS, env=plain_environment()).stdout.decode()
         assert "\x1b" not in out
         assert " \n" not in out
@@ -127,7 +129,7 @@ def test_without_a_terminal_there_are_no_colours_and_no_blanks_at_line_ends():
 
 def test_a_narrow_encoding_gets_something_plain():
     env = plain_environment(PYTHONIOENCODING="ascii")
-    out = spawn("explain", ORIGIN, *SUGGESTIONS[:2], env=env).stdout
+    out = spawn("compare", "--explain", ORIGIN, *SUGGESTIONS[:2], env=env).stdout
     assert b"region 1 of 4 - 73 %" in out
     assert b"\\u" not in out
 
@@ -158,7 +160,7 @@ def test_a_bar_is_shown_on_a_terminal_when_its_time_has_come():
 
 
 def test_no_bar_without_a_terminal():
-    assert spawn("matrix", ORIGIN, *SUGGESTIONS).stderr == b""
+    assert spawn("compare", ORIGIN, *SUGGESTIONS).stderr == b""
 
 
 def test_a_map_with_progress_is_a_map():
@@ -172,7 +174,7 @@ def test_a_reader_that_goes_away_is_no_error():
     record = {"id": 1, "origin": "a", "reference": "b", "hypothesis": "c"}
     line = (json.dumps(record) + "\n").encode()
     with subprocess.Popen(
-        command_line("score", "--jsonl", "-"),
+        command_line("eval", "-", "--format", "jsonl"),
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -197,7 +199,7 @@ def test_output_that_cannot_be_written_at_the_end_is_no_error_either():
     read, write = os.pipe()
     os.close(read)
     ran = subprocess.run(
-        command_line("matrix", ORIGIN, *SUGGESTIONS, "--json"),
+        command_line("compare", ORIGIN, *SUGGESTIONS, "--format", "json"),
         stdout=write,
         stderr=subprocess.PIPE,
         timeout=60,
@@ -208,7 +210,7 @@ def test_output_that_cannot_be_written_at_the_end_is_no_error_either():
 
 def test_an_interrupt_ends_quietly_with_130():
     with subprocess.Popen(
-        command_line("score", "--jsonl", "-"),
+        command_line("eval", "-", "--format", "jsonl"),
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -228,7 +230,7 @@ def test_an_interrupt_after_the_command_is_as_quiet(monkeypatch):
         raise KeyboardInterrupt
 
     monkeypatch.setattr("excise_server.cli._run", interrupted)
-    ran = excise("matrix", ORIGIN, ORIGIN)
+    ran = excise("compare", ORIGIN, ORIGIN)
     assert (ran.code, ran.out, ran.err) == (130, "", "")
 
 
@@ -237,13 +239,13 @@ def test_an_error_of_ours_is_one_line(monkeypatch):
         raise ZeroDivisionError("\x1b[31m")
 
     monkeypatch.setattr("excise_server.cli.inputs.read_revisions", broken)
-    ran = excise("matrix", ORIGIN, ORIGIN)
+    ran = excise("compare", ORIGIN, ORIGIN)
     assert ran.code == 70
     assert ran.err.startswith("excise: internal error: ZeroDivisionError: \\x1b[31m; please report")
     assert ran.err.count("\n") == 1
     monkeypatch.setenv("EXCISE_TRACEBACK", "1")
     with pytest.raises(ZeroDivisionError):
-        excise("matrix", ORIGIN, ORIGIN)
+        excise("compare", ORIGIN, ORIGIN)
 
 
 # --- start ---------------------------------------------------------------------------------------
@@ -259,17 +261,20 @@ OF_REPOSITORIES = {f"excise_server.{name}" for name in ("git.repository", "cli.p
         (("--version",), NOTHING_HEAVY),
         (("eval", "--help"), {"excise.evaluation", "numpy", "rich"}),
         (
-            *[("score", "--origin", ORIGIN, "--reference", ORIGIN, "--hypothesis", ORIGIN)],
+            *[("compare", ORIGIN, ORIGIN, ORIGIN, "--measure", "del:p")],
             {"sklearn", "scipy", "numpy", "pygls", "lsprotocol"},
         ),
-        (("score", "--jsonl", "-"), {"sklearn", "scipy", "numpy", "rich", "pygls", "lsprotocol"}),
-        (("matrix", ORIGIN, ORIGIN, "--json"), {"sklearn", "scipy", "rich", "pygls"}),
         (
-            ("cluster", "--origin", *[ORIGIN] * 3, "--json"),
+            ("eval", "-", "--format", "jsonl"),
+            {"sklearn", "scipy", "numpy", "rich", "pygls", "lsprotocol"},
+        ),
+        (("compare", ORIGIN, ORIGIN, "--format", "json"), {"sklearn", "scipy", "rich", "pygls"}),
+        (
+            ("compare", "--clusters", *[ORIGIN] * 3, "--format", "json"),
             {"sklearn", "scipy", "pygls"} | OF_REPOSITORIES,
         ),
     ],
-    ids=["help", "version", "help of eval", "score", "score lines", "matrix", "cluster"],
+    ids=["help", "version", "help of eval", "directed", "score lines", "compare", "clusters"],
 )
 def test_what_is_not_needed_is_not_imported(arguments, never):
     line = command_line(*arguments)
@@ -284,17 +289,22 @@ def test_what_is_not_needed_is_not_imported(arguments, never):
 def test_help_and_version():
     ran = excise("--help")
     assert ran.code == 0
-    for command in ("score", "matrix", "rank", "explain", "cluster", "serve"):
+    for command in ("review", "take", "compare", "eval", "cluster", "serve"):
         assert f"\n  {command} " in ran.out
         for_one = excise(command, "--help")
         assert for_one.code == 0
-        assert "Exit codes:" in for_one.out
+        assert "Exit codes:" not in for_one.out
     assert "130  interrupted" in ran.out
     assert re.fullmatch(r"excise \d+\.\d+\.\d+\n", excise("--version").out)
-    nothing = excise()
-    assert (nothing.code, nothing.out) == (2, "")
-    assert nothing.err == ran.out
-    assert "No such command 'nonsense'" in excise("nonsense").err
+    assert "No such command 'nonsense'. There are review, take" in excise("nonsense").err
+    assert "No such command 'Reveiw'. Did you mean review?" in excise("Reveiw").err
+    assert "Did you mean" in excise("review", "--formt", "json").err
+
+
+def test_without_a_command_candidates_are_reviewed(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert excise().err == excise("review").err != ""
+    assert excise("--git", "agent/*").err == excise("review", "--git", "agent/*").err
 
 
 def test_the_table_of_commands_says_what_each_says_of_itself():
@@ -302,13 +312,15 @@ def test_the_table_of_commands_says_what_each_says_of_itself():
     from excise_server.cli import excise as group
 
     context = click.Context(group)
+    assert group.list_commands(context) == list(COMMANDS)
     for name, line in COMMANDS.items():
         assert group.get_command(context, name).get_short_help_str(limit=99) == line
+        assert f"  {name} " in excise("--help").out
 
 
 def test_a_reader_that_goes_away_is_no_failure_of_a_record():
     """rich ends a process whose output has no reader with 1, which means something else here."""
-    words = " ".join(map(shlex.quote, command_line("matrix", ORIGIN, *SUGGESTIONS)))
+    words = " ".join(map(shlex.quote, command_line("compare", ORIGIN, *SUGGESTIONS)))
     shell = f"{words} | true; exit ${{PIPESTATUS[0]}}"
     done = subprocess.run(["bash", "-c", shell], capture_output=True, check=False)
     assert (done.returncode, done.stderr) == (141, b"")

@@ -56,7 +56,7 @@ def in_parser(process: subprocess.Popen[str], seen: set[int]) -> int:
 
 
 def test_a_text_that_ends_the_command_is_lexical_and_stays_so(files):
-    process = start(files, "rank", "o.py", "a.py", "b.py", "c.py", "--json")
+    process = start(files, "compare", "o.py", "a.py", "b.py", "c.py", "--format", "json")
     os.kill(in_parser(process, set()), signal.SIGSEGV)
     out, err = process.communicate()
     assert process.returncode == 0
@@ -64,12 +64,12 @@ def test_a_text_that_ends_the_command_is_lexical_and_stays_so(files):
     assert "the parser of python failed on this text" in str(ranking["a.py"]["notes"])
     assert not ranking["b.py"]["notes"]
     assert err.count("starting again") == 1
-    again = start(files, "rank", "o.py", "a.py", "b.py", "c.py", "--json")
+    again = start(files, "compare", "o.py", "a.py", "b.py", "c.py", "--format", "json")
     assert (again.communicate()[0], again.returncode) == (out, 0)
 
 
 def test_what_came_through_a_pipe_is_read_again(files):
-    process = start(files, "rank", "-", "--json")
+    process = start(files, "compare", "-", "--format", "json")
     texts = {"a": SLOW, "b": OTHER}
     document = {"origin": PLAIN, "language": "python"}
     document["revisions"] = [{"id": name, "text": text} for name, text in texts.items()]
@@ -89,7 +89,7 @@ def test_what_was_printed_is_not_printed_again(files):
         for number, hypothesis in enumerate(hypotheses)
     ]
     (files / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    arguments = ("score", "--jsonl", "rows.jsonl", "--language", "python", "--json")
+    arguments = ("eval", "rows.jsonl", "--language", "python", "--format", "jsonl")
     process = start(files, *arguments)
     os.kill(in_parser(process, set()), signal.SIGSEGV)
     out, err = process.communicate()
@@ -108,7 +108,7 @@ def test_what_was_printed_is_not_printed_again(files):
     ],
 )
 def test_a_signal_from_outside_ends_both_and_blames_no_text(files, number, whom, code):
-    process = start(files, "rank", "o.py", "a.py", "b.py")
+    process = start(files, "compare", "o.py", "a.py", "b.py")
     fork = in_parser(process, set())
     for pid in {"command": [process.pid], "fork": [fork], "both": [process.pid, fork]}[whom]:
         os.kill(pid, number)

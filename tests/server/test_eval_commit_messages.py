@@ -130,7 +130,7 @@ def test_the_command_prints_the_table_of_measures_and_that_of_factors():
     lines = "".join(json.dumps(message) + "\n" for message in messages)
     command = ("eval", "--protocol", "commit-messages", "--measures", "rouge1,em")
     command += ("--bootstrap", "20", "-")
-    ran = excise(*command, "--json", stdin=lines)
+    ran = excise(*command, "--format", "json", stdin=lines)
     reason = "'ratings' is not a list of at least one number"
     assert (ran.code, ran.err) == (1, f"excise: record left out: line 5: {reason}\n")
     assert ran.json["rejected"] == [{"line": 5, "id": 5, "reason": reason}]

@@ -48,8 +48,19 @@ def scored_keys(journal) -> list[str]:
 @pytest.mark.slow
 def test_a_killed_run_goes_on_where_it_was(data, tmp_path):
     journal = tmp_path / "journal"
-    options = ["eval", str(data), "--measures", MEASURES, "--bootstrap", "20", "--json"]
-    resumed = [*options, "--resume", str(journal), "--jobs", "2"]
+    options = [
+        "eval",
+        str(data),
+        "--protocol",
+        "correlation",
+        "--measures",
+        MEASURES,
+        "--bootstrap",
+        "20",
+        "--format",
+        "json",
+    ]
+    resumed = [*options, "--resume", str(journal)]
     process = subprocess.Popen(command_line(*resumed), stdout=subprocess.PIPE)
     try:
         wait_until(lambda: journal.exists() and len(scored_keys(journal)) >= 20)
@@ -66,13 +77,22 @@ def test_a_killed_run_goes_on_where_it_was(data, tmp_path):
     every = scored_keys(journal)
     assert every[: len(done)] == done
     assert len(every) == len(set(every)) == ROWS
-    assert ran.json == excise(*options, "--jobs", "1").json
+    assert ran.json == excise(*options).json
 
 
 @pytest.mark.slow
 def test_an_interrupt_says_how_to_go_on(data, tmp_path):
     journal = tmp_path / "journal"
-    options = ["eval", str(data), "--measures", MEASURES, "--resume", str(journal), "--jobs", "2"]
+    options = [
+        "eval",
+        str(data),
+        "--protocol",
+        "correlation",
+        "--measures",
+        MEASURES,
+        "--resume",
+        str(journal),
+    ]
     process = subprocess.Popen(
         command_line(*options), stdout=subprocess.PIPE, stderr=subprocess.PIPE
     )
@@ -90,7 +110,16 @@ def evaluated(data):
     """Evaluate the data in one process, with a journal or without; return what was printed."""
 
     def run(measures: str, journal=None):
-        options = ["--measures", measures, "--bootstrap", "0", "--json", "--jobs", "1"]
+        options = [
+            "--protocol",
+            "correlation",
+            "--measures",
+            measures,
+            "--bootstrap",
+            "0",
+            "--format",
+            "json",
+        ]
         options += ["--resume", str(journal)] if journal else []
         return excise("eval", str(data), *options)
 

@@ -342,7 +342,16 @@ def test_control_c_ends_the_command_and_all_it_runs(tmp_path):
     record = {"id": "t", "language": "python", "origin": "", "reference": "", "tests": "pass"}
     data = tmp_path / "data.jsonl"
     data.write_text(json.dumps(record | {"hypothesis": "while True: pass"}))
-    command = [*COMMAND, "eval", str(data), "--execute", "--timeout", "600"]
+    command = [
+        *COMMAND,
+        "eval",
+        "--protocol",
+        "correlation",
+        str(data),
+        "--execute",
+        "--timeout",
+        "600",
+    ]
     watching: list[int] = []
 
     def runs_on() -> bool:
@@ -402,7 +411,7 @@ def record(hypothesis: str, **more) -> str:
     return json.dumps(base | {"hypothesis": hypothesis} | more) + "\n"
 
 
-OPTIONS = ("--measures", "em", "--bootstrap", "0", "--jobs", "2")
+OPTIONS = ("--protocol", "correlation", "--measures", "em", "--bootstrap", "0")
 
 
 def test_the_command_labels_and_correlates_and_says_that_it_runs_code(tmp_path):
@@ -410,7 +419,9 @@ def test_the_command_labels_and_correlates_and_says_that_it_runs_code(tmp_path):
     data = (
         record(GOOD, label=1) + record(BAD, label=1, count=2) + record("import os; os._exit(0)\n")
     )
-    ran = excise("eval", "-", *OPTIONS, "--execute", "--labels", str(path), "--json", stdin=data)
+    ran = excise(
+        "eval", "-", *OPTIONS, "--execute", "--records", str(path), "--format", "json", stdin=data
+    )
     assert ran.code == 0, ran.err
     assert "warning: --execute runs code from the records" in ran.err
     assert "1 agree with the label that was there, 2 do not" in ran.err
@@ -428,7 +439,9 @@ def test_the_command_labels_and_correlates_and_says_that_it_runs_code(tmp_path):
 
 def test_what_timed_out_is_counted_by_its_name():
     data = record("while True: pass\n", count=2) + record(GOOD)
-    ran = excise("eval", "-", *OPTIONS, "--execute", "--timeout", "1", "--json", stdin=data)
+    ran = excise(
+        "eval", "-", *OPTIONS, "--execute", "--timeout", "1", "--format", "json", stdin=data
+    )
     assert ran.json["executed"]["failed"] == ran.json["executed"]["timed_out"] == 2
     assert "2 do not, of which 2 timed out" in ran.err
 
@@ -443,7 +456,7 @@ def test_without_being_asked_nothing_is_executed(tmp_path):
 def test_what_cannot_be_executed_is_named():
     data = record(GOOD) + record(BAD) + record(GOOD, language="java") + record(GOOD, tests=" ")
     data += record(GOOD, tests=3)
-    ran = excise("eval", "-", *OPTIONS, "--execute", "--json", stdin=data)
+    ran = excise("eval", "-", *OPTIONS, "--execute", "--format", "json", stdin=data)
     assert ran.code == 1
     assert ran.json["not_executed"] == 3
     for part in ("line 3: only Python can be executed", "line 4: 'tests' is missing", "line 5"):

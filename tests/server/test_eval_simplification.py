@@ -143,9 +143,9 @@ def test_the_command_drops_what_is_poorly_aligned_and_deals_anew(tmp_path):
     ]
     lines = "".join(json.dumps(pair) + "\n" for pair in pairs)
     out = tmp_path / "out.jsonl"
-    command = ("eval", "--protocol", "simplification", "-", "--drop-poor", "25", "--json")
-    command += ("--split", "stratified", "--attempts", "50")
-    ran = excise(*command, "--out", str(out), stdin=lines)
+    command = ("eval", "--protocol", "simplification", "-", "--drop-poor", "25", "--format", "json")
+    command += ("--splits", "stratified")
+    ran = excise(*command, "--records", str(out), stdin=lines)
     assert ran.json["dropped"] == 1
     assert ran.json["spread"] >= 0
     written = [json.loads(line) for line in out.read_text().split("\n")[:-1]]

@@ -38,7 +38,7 @@ def written(tmp_path, extension, text, evil, reason):
 @pytest.mark.parametrize("evil", [*EVIL, SLOW], ids=lambda evil: f"{evil[0]}-{evil[2][:6]!a}")
 def test_rank_ends_with_an_answer_and_a_note(tmp_path, evil):
     paths, reason = written(tmp_path, *evil)
-    ran = spawn("rank", *paths.values(), "--json")
+    ran = spawn("compare", *paths.values(), "--format", "json")
     assert ran.returncode == 0, ran.stderr
     ranking = {entry["id"]: entry for entry in json.loads(ran.stdout)["candidates"]}
     assert set(ranking) == set(paths.values()) - {paths["a"]}
@@ -46,24 +46,24 @@ def test_rank_ends_with_an_answer_and_a_note(tmp_path, evil):
     assert all(reason not in note for note in ranking[paths["b"]]["notes"])
 
 
-@pytest.mark.parametrize("door", ["score", "explain", "cluster", "matrix"])
+@pytest.mark.parametrize("door", ["directed", "explain", "clusters", "pairs"])
 def test_every_command_ends(files, door):
     paths, reason = files
     a, b, evil, _ = paths.values()
     arguments = {
-        "score": ["--origin", a, "--reference", b, "--hypothesis", evil],
-        "explain": [a, b, evil],
-        "cluster": ["--origin", a, b, evil],
-        "matrix": [a, b, evil],
+        "directed": [a, b, evil, "--measure", "del:p"],
+        "explain": [a, b, evil, "--explain"],
+        "clusters": [a, b, evil, "--clusters"],
+        "pairs": [a, b, evil],
     }
-    ran = spawn(door, *arguments[door], "--json")
+    ran = spawn("compare", *arguments[door], "--format", "json")
     assert ran.returncode == 0, ran.stderr
     assert reason in ran.stdout.decode()
 
 
 def test_an_evil_origin_makes_all_lexical(files):
     paths, reason = files
-    ran = spawn("matrix", paths["evil"], paths["b"], paths["c"], "--json")
+    ran = spawn("compare", paths["evil"], paths["b"], paths["c"], "--format", "json")
     assert ran.returncode == 0, ran.stderr
     document = json.loads(ran.stdout)
     assert "|tok:lexical|" in document["signature"]

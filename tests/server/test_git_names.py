@@ -122,7 +122,7 @@ def test_paths_that_are_not_utf8_are_reviewed_planned_and_written_as_their_bytes
     first, *others = paths
     choices = [{"candidate": "worktree:ada", "path": path, "hunk": "2"} for path in others]
     plan = json.dumps({"digest": review["digest"], "choices": choices})
-    taken = excise("take", *folder, "--plan", "-", "--write", "--json", stdin=plan)
+    taken = excise("take", *folder, "--plan", "-", "--write", "--format", "json", stdin=plan)
     assert {file["path"] for file in taken.json["files"]} == set(others)
     assert excise("take", *folder, "ada", f"{first}#2", "--write").code == 0
     for name in names:

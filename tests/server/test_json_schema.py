@@ -32,25 +32,23 @@ def test_every_document_has_one():
     def below(kind):
         return {kind}.union(*map(below, kind.__subclasses__()))
 
-    printed = below(shapes.Document) - {shapes.Document, shapes.PairDocument}
+    printed = below(shapes.Document) - {shapes.Document}
     assert printed <= {document for _, document in schema.DOCUMENTS.values()}
 
 
 @pytest.mark.parametrize(
     ("shape", "arguments"),
     [
-        (
-            shapes.ScoreDocument,
-            ("score", "--origin", ORIGIN, "--reference", ORIGIN, "--hypothesis", SUGGESTIONS[0]),
-        ),
-        (shapes.ExplainDocument, ("explain", ORIGIN, *SUGGESTIONS[:2])),
-        (shapes.MatrixDocument, ("matrix", ORIGIN, *SUGGESTIONS, "none")),
-        (shapes.RankDocument, ("rank", ORIGIN, *SUGGESTIONS, "none")),
+        (shapes.CompareDocument, ("compare", ORIGIN, *SUGGESTIONS, "none")),
+        (shapes.CompareDocument, ("compare", ORIGIN, *SUGGESTIONS, "none", "--clusters")),
+        (shapes.CompareDocument, ("compare", ORIGIN, *SUGGESTIONS[:2], "--explain")),
+        (shapes.CompareDocument, ("compare", ORIGIN, *SUGGESTIONS[:2], "--measure", "del:p")),
         (shapes.ClusterDocument, ("cluster", "--origin", ORIGIN, *SUGGESTIONS, "none")),
     ],
 )
 def test_what_is_printed_has_its_shape_exactly(shape, arguments):
-    printed = excise(*arguments, "--json").json
+    as_json = ("--json",) if arguments[0] == "cluster" else ("--format", "json")
+    printed = excise(*arguments, *as_json).json
     read = msgspec.convert(printed, shape)
     assert msgspec.to_builtins(read) == printed
     assert read.schema == shapes.SCHEMA
@@ -64,8 +62,7 @@ def test_what_is_printed_has_its_shape_exactly(shape, arguments):
 @pytest.mark.parametrize(
     "shape",
     [
-        *(shapes.ScoreDocument, shapes.ExplainDocument, shapes.MatrixDocument),
-        *(shapes.RankDocument, shapes.ClusterDocument, shapes.RecordLine, shapes.ErrorLine),
+        *(shapes.CompareDocument, shapes.ClusterDocument, shapes.RecordLine, shapes.ErrorLine),
         shapes.SummaryDocument,
         *(shapes.ReviewDocument, shapes.TakeDocument),
         *(shapes.DuplicatesDocument, shapes.RelatedGroupsDocument),
@@ -79,9 +76,9 @@ def test_every_key_is_described(shape):
 
 def test_the_examples_are_what_happens():
     document, record, lines, _ = EXAMPLES
-    ran = excise("matrix", "-", "--json", stdin=document)
+    ran = excise("compare", "-", "--format", "json", stdin=document)
     assert ran.json["revisions"] == ["a", "b"]
-    ran = excise("score", "--jsonl", "-", stdin=f"{record}\n]")
+    ran = excise("eval", "-", "--format", "jsonl", stdin=f"{record}\n]")
     assert ran.lines == [json.loads(line) for line in lines.split("\n")]
 
 

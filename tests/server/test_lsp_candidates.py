@@ -61,7 +61,7 @@ def reason(answer: dict) -> str:
 
 
 def test_they_are_the_command_s_with_its_ids_and_digits(repo: Repo, client: RawClient):
-    answer = listed(client, repo, branches=[])
+    answer = listed(client, repo, git=[])
     command = excise("review", "--repo", str(repo.path), "--format", "json").json
     assert {key: answer[key] for key in command} == command
     assert answer["candidates"] == ["worktree:ada", "worktree:bo", "worktree:cy"]
@@ -74,12 +74,12 @@ def test_branches_are_those_of_the_setting(repo: Repo, client: RawClient):
     repo.commit(a__py=ORIGIN.replace("return x", "return -x"))
     repo.git("checkout", "--quiet", "main")
     assert "branch:agent/1" in listed(client, repo)["candidates"]
-    assert "branch:agent/1" not in listed(client, repo, branches=[])["candidates"]
+    assert "branch:agent/1" not in listed(client, repo, git=[])["candidates"]
 
 
 def test_the_client_s_own_are_among_them(repo: Repo, client: RawClient):
     client.add_candidates({"id": "gpt", "label": "GPT", "changes": [change("a.py", MINUS)]})
-    answer = listed(client, repo, branches=[])
+    answer = listed(client, repo, git=[])
     assert answer["given"] == ["gpt"]
     (entry,) = [row for row in answer["candidates"] if row["id"] == "gpt"]
     assert (entry["kind"], entry["label"], entry["names"]) == ("client", "GPT", ["gpt"])
@@ -107,19 +107,19 @@ def test_the_words_of_the_command_s_options(repo: Repo, client: RawClient):
     diff = repo.git("diff", "--full-index", "main", "agent/1")
     (repo.path / "runs/r1.diff").write_bytes(diff)
     params = {
-        "uri": repo.path.as_uri(), "branches": ["agent/*"], "runs": ["runs"], "onto": "main",
+        "uri": repo.path.as_uri(), "git": ["agent/*"], "patches": ["runs"], "onto": "main",
         "only": ["agent/*", "r1"], "base": ["agent/1=main"],
     }  # fmt: skip
     found = client.call("excise/worktrees", params)
     options = [
         option
-        for name in ("branches", "only", "base")
+        for name in ("git", "only", "base")
         for each in params[name]
         for option in (f"--{name}", each)
     ]
-    options += ["--runs", str(repo.path / "runs"), "--onto", "main"]
+    options += ["--patches", str(repo.path / "runs"), "--onto", "main"]
     assert found == excise("review", "--repo", str(repo.path), "--format", "json", *options).json
-    assert {*ids_of(found)} == {"branch:agent/1", "run:r1"}
+    assert {*ids_of(found)} == {"branch:agent/1", "patch:r1"}
 
 
 @pytest.mark.parametrize(
@@ -127,7 +127,7 @@ def test_the_words_of_the_command_s_options(repo: Repo, client: RawClient):
     [
         ({"onto": "--output=/nowhere"}, REQUEST_FAILED, "--output"),
         ({"patches": ["nowhere"]}, REQUEST_FAILED, "no such folder in the workspace"),
-        ({"runs": [".."]}, REQUEST_FAILED, "it leads out of the workspace"),
+        ({"patches": [".."]}, REQUEST_FAILED, "it leads out of the workspace"),
         ({"patches": ["/etc"]}, REQUEST_FAILED, "it leads out of the workspace"),
         ({"base": ["main"]}, REQUEST_FAILED, "write NAME=REV"),
         ({"base": "main"}, INVALID_PARAMS, "base"),
@@ -170,7 +170,7 @@ def test_a_candidate_enters_every_document_that_it_changes(repo: Repo, client: R
     assert ids_of(deleted)[0]["notes"] == ["it deletes the file"]
     created = review(client, repo, "new/c.py")
     assert (created["hunks"][0]["lo"], created["hunks"][0]["hi"]) == (0, 0)
-    entry = listed(client, repo, branches=[])["candidates"]
+    entry = listed(client, repo, git=[])["candidates"]
     (entry,) = [row for row in entry if row["id"] == "gpt"]
     assert {file["path"]: file["status"] for file in entry["files"]} == {
         "a.py": "modified",
@@ -185,7 +185,7 @@ def test_a_renamed_file_is_reviewed_under_its_old_name(repo: Repo, client: RawCl
     answer = review(client, repo)
     assert answer["candidates"][0]["notes"] == ["renamed to moved.py"]
     assert len(answer["hunks"]) == 1
-    entries = listed(client, repo, branches=[])["candidates"]
+    entries = listed(client, repo, git=[])["candidates"]
     (entry,) = [row for row in entries if row["id"] == "gpt"]
     assert [file["status"] for file in entry["files"]] == ["renamed"]
 
@@ -199,7 +199,7 @@ def test_what_a_candidate_started_from_is_replayed(repo: Repo, client: RawClient
     client.add_candidates({"id": "gpt", "changes": [change("a.py", MINUS, **own)], **whole})
     (hunk,) = review(client, repo)["hunks"]
     assert (hunk["lo"], hunk["variants"][0]["text"]) == (4, "    x = a - b\n")
-    answer = listed(client, repo, branches=[])
+    answer = listed(client, repo, git=[])
     at = answer["candidates"].index
     assert answer["similarity"][at("gpt")][at("worktree:ada")] == 1.0
 
@@ -217,17 +217,17 @@ def test_an_id_is_replaced_with_all_of_its_files(repo: Repo, client: RawClient):
 def test_revisions_of_one_id_are_one_candidate(repo: Repo, client: RawClient):
     client.add((repo.path / "a.py").as_uri(), {"gpt": MINUS})
     client.add((repo.path / "b.py").as_uri(), {"gpt": "B = 2\n"})
-    entries = listed(client, repo, branches=[])["candidates"]
+    entries = listed(client, repo, git=[])["candidates"]
     (entry,) = [row for row in entries if row["id"] == "gpt"]
     assert [file["path"] for file in entry["files"]] == ["a.py", "b.py"]
     answer = client.call("excise/removeCandidates", {"ids": ["gpt", "claude", "worktree:ada"]})
     assert answer == {"removed": ["gpt"], "unknown": ["claude", "worktree:ada"]}
-    assert "gpt" not in listed(client, repo, branches=[])["candidates"]
+    assert "gpt" not in listed(client, repo, git=[])["candidates"]
 
 
 def test_the_client_s_candidate_comes_before_one_that_is_found(repo: Repo, client: RawClient):
     client.add_candidates({"id": "worktree:ada", "changes": [change("b.py", "B = 2\n")]})
-    answer = listed(client, repo, branches=[])
+    answer = listed(client, repo, git=[])
     assert answer["given"] == ["worktree:ada"]
     assert [row["id"] for row in answer["rejected"]] == ["worktree:ada"]
 
@@ -237,7 +237,7 @@ def test_sixty_four_candidates(repo: Repo, client: RawClient):
     sent = [{"id": f"agent {n}", "changes": [change("a.py", text)]} for n, text in enumerate(texts)]
     assert len(client.add_candidates(*sent)["accepted"]) == 64
     assert len(review(client, repo)["hunks"][0]["variants"]) == 64
-    assert len(listed(client, repo, branches=[])["given"]) == 64
+    assert len(listed(client, repo, git=[])["given"]) == 64
     more = [{"id": f"more {n}", "changes": [change("a.py", MINUS)]} for n in range(240)]
     answer = client.add_candidates(*more)
     assert len(answer["accepted"]) == 300 - 64
@@ -358,13 +358,13 @@ def test_what_is_set_aside_counts_nowhere(repo: Repo, client: RawClient, method:
     assert client.call(f"excise/{method}", {"ids": ["worktree:cy"]})[word] == ["worktree:cy"]
     after = review(client, repo)
     assert [hunk["lo"] for hunk in after["hunks"]] == [before["hunks"][0]["lo"]]
-    assert {row["id"]: row["state"] for row in ids_of(after)}["worktree:cy"] == word
-    answer = listed(client, repo, branches=[])
+    assert {row["id"]: row["state"] for row in after["candidates"]}["worktree:cy"] == word
+    answer = listed(client, repo, git=[])
     assert answer["candidates"] == ["worktree:ada", "worktree:bo"]
     assert [(row["id"], row["state"]) for row in answer["set_aside"]] == [("worktree:cy", word)]
     client.call(f"excise/{method}", {"ids": ["worktree:cy"], word: False})
     assert review(client, repo)["hunks"] == before["hunks"]
-    assert listed(client, repo, branches=[])["set_aside"] == []
+    assert listed(client, repo, git=[])["set_aside"] == []
 
 
 def test_when_everyone_is_hidden_nothing_is_shown(repo: Repo, client: RawClient):
@@ -396,18 +396,16 @@ def test_a_base_that_is_set_replays_again(repo: Repo, client: RawClient, tmp_pat
         return [v["text"] for h in hunks for v in h["variants"] if "worktree:dana" in v["ids"]]
 
     assert texts()[0] == "    x = a - b\n"
-    own = listed(client, repo, branches=[])
+    own = listed(client, repo, git=[])
     params = {"uri": repo.path.as_uri(), "id": "worktree:dana", "base": first[:10]}
     assert client.call("excise/setBase", params) == {"commit": first}
-    assert listed(client, repo, branches=[])["bases"] == {"worktree:dana": first}
+    assert listed(client, repo, git=[])["bases"] == {"worktree:dana": first}
     (entry,) = [
-        row
-        for row in listed(client, repo, branches=[])["candidates"]
-        if row["id"] == "worktree:dana"
+        row for row in listed(client, repo, git=[])["candidates"] if row["id"] == "worktree:dana"
     ]
     assert entry["base"] == first != second
     client.call("excise/setBase", params | {"base": None})
-    assert listed(client, repo, branches=[]) == own
+    assert listed(client, repo, git=[]) == own
     params["base"] = "--output=/nowhere"
     assert client.refused("excise/setBase", params)["code"] == REQUEST_FAILED
     client.add_candidates({"id": "gpt", "changes": [change("a.py", MINUS)]})
@@ -467,7 +465,7 @@ def test_a_document_without_a_file_has_a_review(client: RawClient, repo: Repo):
     for variant, marks in zip(hunk["variants"], hunk["marks"], strict=True):
         assert [hunk["text"][lo:hi] for lo, hi in marks["lost"]] == ["+"]
         assert [variant["text"][lo:hi] for lo, hi in marks["own"]] == ["-"]
-    assert "gpt" not in listed(client, repo, branches=[])["candidates"]
+    assert "gpt" not in listed(client, repo, git=[])["candidates"]
     unknown = client.refused("excise/review", {"uri": "untitled:nothing"})
     assert unknown["code"] == INVALID_PARAMS
 

@@ -226,7 +226,7 @@ def test_runs_in_a_folder_of_the_setting_are_candidates(tmp_path: Path):
     work.repo.write("runs/deep/broken.patch", diff.replace("-B = 1", "-B = 0"))
     with RawClient() as client:
         folders = [{"uri": work.repo.path.as_uri(), "name": "w"}]
-        sources = {"runs": ["runs", "../elsewhere"], "worktrees": False, "branches": []}
+        sources = {"patches": ["runs", "../elsewhere"], "worktrees": False, "git": []}
         options = {"sources": sources}
         client.initialize(HELIX, workspaceFolders=folders, initializationOptions=options)
         assert client.wait(lambda m: m.get("method") == "workspace/configuration")["id"] is not None
@@ -237,13 +237,15 @@ def test_runs_in_a_folder_of_the_setting_are_candidates(tmp_path: Path):
         reports = client.call("excise/sources", {"uri": uri})["sources"]
         ids = [r["id"] for r in client.call("excise/report", {"uri": uri})["revisions"]]
         listed = client.call("excise/candidates", {"uri": work.repo.path.as_uri()})
-        taken = client.call("excise/take", {"uri": uri, "choices": [{"candidate": "run:deep/swe"}]})
+        taken = client.call(
+            "excise/take", {"uri": uri, "choices": [{"candidate": "patch:deep/swe"}]}
+        )
         assert client.exit() == 0
-    assert sorted(ids) == ["run:deep/swe", "run:m/task-1"]
+    assert sorted(ids) == ["patch:deep/swe", "patch:m/task-1"]
     assert sorted(listed["candidates"]) == sorted(ids)
     refused = {r["id"]: r["reason"] for report in reports for r in report["refused"]}
-    assert "leads out of the workspace" in refused["runs:../elsewhere"]
-    assert "run:deep/broken" in refused
+    assert "leads out of the workspace" in refused["patches:../elsewhere"]
+    assert "patch:deep/broken" in refused
     assert taken["patch"] == diff
 
 

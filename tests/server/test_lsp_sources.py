@@ -214,7 +214,7 @@ def test_the_index_of_a_conflicted_file(client, tmp_path, monkeypatch):
     assert session.ids(uri) == ["branch:main", "branch:theirs"]
     assert session.result["origin"]["kind"] == "stage"
     report = session.report(uri)
-    assert [r["label"] for r in report["revisions"]] == ["main (ours)", "theirs (theirs)"]
+    assert [r["label"] for r in report["revisions"]] == ["main@ours", "theirs@theirs"]
     texts = [v["text"] for r in report["hunks"] for v in r["variants"]]
     assert texts == ["    x = a - b\n", "    x = a * b\n"]
 
@@ -562,7 +562,7 @@ def test_what_leaves_the_workspace_is_not_read(client, folder):
 
 def test_settings_that_are_not_understood_are_logged_and_left(client, folder):
     (folder / "a.py.suggestion-a").write_text(A)
-    wrong = {"worktrees": 1, "branches": [1], "files": {"a": 1}, "buffer": "yes"}
+    wrong = {"worktrees": 1, "git": [1], "files": {"a": 1}, "buffer": "yes"}
     session = Session(client, folder, sources=wrong, origin="nowhere", trusted="yes")
     assert session.ids(session.open(folder / "a.py")) == ["file:a.py.suggestion-a"]
     assert session.result["origin"]["kind"] == "saved"

@@ -136,7 +136,7 @@ def test_pages_are_of_the_state_that_the_first_one_showed(repo):
         lambda: (tree / "a.py").write_text(ORIGIN.replace("x + 3", "3")),
         ("review", {"page": 2}),
         ("review", {}),
-        ("review", {"page": 2, "branches": ["chen"]}),
+        ("review", {"page": 2, "git": ["chen"]}),
     )
     digests = [content(a)["digest"] for a in (first, turned, anew, elsewhere)]
     assert digests[0] == digests[1] != digests[2]
@@ -191,13 +191,13 @@ def test_an_agent_asks_who_is_fixing_this_already(repo):
     for name in ("ada", "chen"):
         repo.git("commit", "-qam", "f2 adds too much", cwd=repo.path.parent / name)
     patch = repo.git("diff", "main", "ada").decode().replace("x - 2", "x - 2.0")
-    mine = {"branches": ["ada", "chen"], "patch": patch, "title": "f2 adds two too much"}
+    mine = {"git": ["ada", "chen"], "patch": patch, "title": "f2 adds two too much"}
     asked, each, bad, none, large = served(
         repo.path,
         ("find_duplicates", mine),
-        ("find_duplicates", {"branches": ["ada", "chen"]}),
+        ("find_duplicates", {"git": ["ada", "chen"]}),
         ("find_duplicates", mine | {"patch": "no diff"}),
-        ("find_duplicates", {"branches": ["nobody/*"], "patch": patch}),
+        ("find_duplicates", {"git": ["nobody/*"], "patch": patch}),
         ("find_duplicates", mine | {"patch": "x" * 2_000_001}),
     )
     found = content(asked)
@@ -229,7 +229,7 @@ def test_roots_of_a_client_bound_what_it_may_ask(repo, tmp_path):
 @pytest.mark.slow
 @needs_git
 @pytest.mark.parametrize("tool", ["list_candidates", "review", "take"])
-def test_patches_and_runs_are_in_folders_below_the_folder(repo, tool):
+def test_patches_are_in_folders_below_the_folder(repo, tool):
     (repo.path / "p").mkdir()
     (repo.path / "p" / "one.diff").write_text("no diff")
     (repo.path / "link").symlink_to(repo.path.parent)
@@ -240,12 +240,11 @@ def test_patches_and_runs_are_in_folders_below_the_folder(repo, tool):
         missing: ("link", "nowhere", "p/one.diff", "a\0b", "~"),
     }
     calls = [
-        ({name: [folder]}, f"{name}:", reason)
-        for name in ("patches", "runs")
+        ({"patches": [folder]}, "patches:", reason)
         for reason, folders in reasons.items()
         for folder in folders
     ]
-    calls += [({name: wrong}, name, "") for name in ("patches", "runs") for wrong in ("p", [1], {})]
+    calls += [({"patches": wrong}, "patches", "") for wrong in ("p", [1], {})]
     answers = served(repo.path, *((tool, required | arguments) for arguments, _, _ in calls))
     for answer, (_, subject, reason) in zip(answers, calls, strict=True):
         assert answer.is_error

@@ -56,10 +56,10 @@ def files(texts, tmp_path):
 def pairs(document):
     """The similarity of each pair, by the names of the two."""
     ids = document.get("candidates") or document["revisions"]
+    values = document.get("matrix", document)["similarity"]
     names = [id.partition(":")[2] or id.rpartition("/")[2].removesuffix(".py") for id in ids]
     return {
-        frozenset((a, b)): document["similarity"][names.index(a)][names.index(b)]
-        for a, b in combinations(names, 2)
+        frozenset((a, b)): values[names.index(a)][names.index(b)] for a, b in combinations(names, 2)
     }
 
 
@@ -77,15 +77,19 @@ def test_all_doors_give_the_digits_of_the_library(repo, texts, files):
     branches = excise("cluster", "--json", "--git", "*", str(repo.path)).json
     assert pairs(branches) == expected
     origin = files["origin"]
-    assert pairs(excise("matrix", "--json", origin, *given).json) == expected
+    assert pairs(excise("compare", "--format", "json", origin, *given).json) == expected
     for i, j in combinations(range(len(NAMES)), 2):
-        explained = excise("explain", "--json", origin, given[i], given[j]).json
-        assert explained["value"] == expected[frozenset((NAMES[i], NAMES[j]))]
+        explained = excise(
+            "compare", "--format", "json", "--explain", origin, given[i], given[j]
+        ).json
+        assert explained["explained"]["value"] == expected[frozenset((NAMES[i], NAMES[j]))]
 
 
 def test_ranks_come_from_the_same_numbers(repo, files):
     by_worktree = {entry["label"]: entry for entry in report(repo)["candidates"]}
-    ranked = excise("rank", "--json", files["origin"], *(files[name] for name in NAMES)).json
+    ranked = excise(
+        "compare", "--format", "json", files["origin"], *(files[name] for name in NAMES)
+    ).json
     for entry in ranked["ranking"]:
         name = entry["id"].rpartition("/")[2].removesuffix(".py")
         for key in ("rank", "makers", "mean_similarity", "edit_size", "syntax_errors"):

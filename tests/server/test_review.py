@@ -8,7 +8,6 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from examples.candidates import build
 from tests.server.command import excise, one_line
 from tests.server.git_repository import make, needs_git
 from tests.server.test_review_hunks import applied
@@ -16,6 +15,7 @@ from tests.server.test_worktrees import worktree, write
 
 from excise_server.git.checkouts import Selection
 from excise_server.git.repository import open_folder
+from excise_server.processes.example import build
 from excise_server.sources.candidates import find_candidates
 from excise_server.wire.documents import ReviewDocument
 

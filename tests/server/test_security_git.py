@@ -264,7 +264,7 @@ def test_branches_named_like_options(repo, marker, name):
 
 def test_patterns_of_branches_are_no_options(repo, marker):
     for pattern in ("--shell", "--format=x", "-h", "x\0y", "../tags/**", "", "main\nagent"):
-        found = collect(repo.context(branches=(pattern,), worktrees=False))
+        found = collect(repo.context(git=(pattern,), worktrees=False))
         assert found.revisions == (), pattern
         assert found.origin is not None
 

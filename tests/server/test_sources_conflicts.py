@@ -58,7 +58,7 @@ def test_the_index_holds_whole_files(repo, style):
         "branch:main": "start\nmine\nend\n",
         "branch:theirs": "start\nyours\nend\n",
     }
-    assert [r.label for r in found.revisions] == ["main (ours)", "theirs (theirs)"]
+    assert [r.label for r in found.revisions] == ["main@ours", "theirs@theirs"]
     assert [version.candidate.names for version in found.versions] == [
         ("branch:main", "conflict:ours"),
         ("branch:theirs", "conflict:theirs"),
@@ -149,7 +149,7 @@ def test_without_trust_the_markers_are_read(repo):
         "conflict:ours": "start\nmine\nend\n",
         "conflict:theirs": "start\nyours\nend\n",
     }
-    assert [r.label for r in found.revisions] == ["HEAD (ours)", "theirs (theirs)"]
+    assert [r.label for r in found.revisions] == ["HEAD@ours", "theirs@theirs"]
     assert list(reasons(found)) == ["git"]
     assert found.versions[0].candidate.notes[0].startswith("from conflict markers")
 

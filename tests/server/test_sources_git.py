@@ -88,7 +88,7 @@ def test_branches(repo):
     assert changes(found)["branch:gone"] == "deleted"
     assert found.refused == ()
     assert found.unchanged == ("branch:docs", "branch:main")
-    only = collect(repo.context(branches=("agent/*",)))
+    only = collect(repo.context(git=("agent/*",)))
     assert list(texts(only)) == ["branch:agent/two", "branch:agent/one"]
 
 
@@ -106,7 +106,7 @@ def test_a_branch_shown_by_a_worktree_is_one_revision(repo):
     assert texts(collect(repo.context())) == {"worktree:ada": "one\nlater\n"}
     found = collect(repo.context(worktrees=False))
     assert texts(found) == {"branch:ada": "one\nada\n"}
-    assert collect(repo.context(worktrees=False, branches=())).revisions == ()
+    assert collect(repo.context(worktrees=False, git=())).revisions == ()
 
 
 def test_each_is_compared_by_its_own_edits_whatever_it_started_from(repo):
@@ -155,11 +155,11 @@ def test_the_limit_of_branches_cuts_the_oldest_and_says_whom(repo, monkeypatch):
     monkeypatch.setattr(checkouts, "MAX_REFS", 2)
     for name in ("oldest", "middle", "newest"):
         branch(repo, name, f"{name}\n")
-    found = collect(repo.context(branches=("*e*",)))
+    found = collect(repo.context(git=("*e*",)))
     assert list(texts(found)) == ["branch:newest", "branch:middle"]
     reason = "only the 2 of 3 with the newest commits are compared, without branch:oldest"
-    assert reasons(found) == {"branches": reason}
-    assert found.refused[0].hint == "choose with the setting sources.branches"
+    assert reasons(found) == {"git": reason}
+    assert found.refused[0].hint == "choose with the setting sources.git"
 
 
 @pytest.mark.parametrize(
@@ -331,7 +331,7 @@ def test_what_is_watched(repo):
     assert watch >= {
         (common, "HEAD"),
         (common, "index"),
-        (common, "refs/heads/**"),
+        (common, "refs/**"),
         (common, "packed-refs"),
         (common, "worktrees/**"),
         (str(path), "a.py"),

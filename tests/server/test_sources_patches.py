@@ -38,7 +38,7 @@ def change(repo, name, *versions, start="main"):
 
 
 def ask(repo, **settings):
-    chosen = {"worktrees": False, "branches": (), "patches": ("p",)} | settings
+    chosen = {"worktrees": False, "git": (), "patches": ("p",)} | settings
     return collect(repo.context(**chosen))
 
 
@@ -209,7 +209,7 @@ def test_a_document_below_the_top_and_a_strange_name(repo):
         repo.write(name, CHANGED)
         repo.write("p/1.patch", repo.git("diff", "HEAD", "--", name))
         repo.write(name, TEXT)
-        asked = {"worktrees": False, "branches": (), "patches": ("p",)}
+        asked = {"worktrees": False, "git": (), "patches": ("p",)}
         assert texts(collect(repo.context(name, **asked))) == {"patch:1": CHANGED}
         folder = (str(repo.path / "src"), str(repo.path))
         context = repo.context(name, folders=folder, trusted=False, patches=("p",))
@@ -335,11 +335,10 @@ def test_the_number_of_patches_is_limited_and_names_are_unique(repo, monkeypatch
     for name in ("p/1.patch", "q/1.patch", "q/2.patch"):
         repo.write(name, diff)
     monkeypatch.setattr(patches, "MAX_PATCHES", 2)
-    found = ask(repo, patches=("p",), runs=("q",))
-    assert list(texts(found)) == ["patch:1", "run:1"]
-    reason = "only the first 2 of 3 are compared, without run:2 and what follows"
+    found = ask(repo, patches=("p", "q"))
+    assert list(texts(found)) == ["patch:1", "patch:1#2"]
+    reason = "only the first 2 of 3 are compared, without patch:2 and what follows"
     assert reasons(found) == {"patches": reason}
-    assert list(texts(ask(repo, patches=("p", "q")))) == ["patch:1", "patch:1#2"]
 
 
 def test_ids_are_those_of_git():

@@ -83,15 +83,15 @@ def test_ids_labels_names_and_texts_are_those_of_the_commands(repo):
     repo.git("checkout", "--quiet", "main")
     repo.git("branch", "--quiet", "-D", "second")
     repo.commit("main goes on", a__py=TEXT.replace("def f7", "import os\n\n\ndef f7"))
-    found = collect(repo.context(remotes=("**",), requests=("pull/*",)))
-    selection = Selection(chosen={"branches": ("**", "pull/*")})
+    found = collect(repo.context(git=("**", "pull/*")))
+    selection = Selection(chosen={"git": ("**", "pull/*")})
     commands = find_candidates(open_folder(str(repo.path), [str(repo.path)]), selection)
     expected = {c.id: (c.label, c.names, c.new["a.py"].text) for c in commands.found}
     assert len(expected) == 5
     assert {r.id: (r.label, known(found)[r.id].names, r.text) for r in found.revisions} == expected
-    assert expected["worktree:work"][0] == "codex a1b2"
-    assert expected["worktree:fix"][0] == "claude fix"
-    assert expected["remote:container-use/env"][0] == "container env"
+    assert expected["worktree:work"][0] == "codex-a1b2"
+    assert expected["worktree:fix"][0] == "claude-fix"
+    assert expected["remote:container-use/env"][0] == "container-env"
     assert expected["branch:agent/one"][1] == (
         "branch:agent/one",
         "remote:origin/one",
@@ -110,24 +110,25 @@ def test_the_remote_branches_that_agents_push_are_found_and_others_are_not(repo)
     found = collect(repo.context())
     assert sorted(texts(found)) == ["remote:container-use/env", "remote:origin/codex/fix"]
     labels = {revision.label for revision in found.revisions}
-    assert labels == {"container env", "codex fix"}
+    assert labels == {"container-env", "codex-fix"}
 
 
 def test_a_worktree_stacked_on_a_feature_counts_only_its_own_edits(repo):
     path = stacked(repo)
-    found = collect(repo.context(branches=()))
+    found = collect(repo.context(git=()))
     assert texts(found) == {"worktree:ada": TEXT.replace(*EDIT)}
     assert known(found)["worktree:ada"].base == repo.head("feature")
     (path / "a.py").write_text(repo.git("show", "feature:a.py").decode())
     (path / "b.py").write_text("b = 2\n")  # it has edits, though not of this document
-    found = collect(repo.context(branches=()))
+    found = collect(repo.context(git=()))
     assert (found.revisions, found.unchanged) == ((), ("worktree:ada",))
 
 
-def test_a_request_that_is_not_one_is_refused(repo):
-    found = collect(repo.context(requests=("agent/*", "", "#12", "!3")))
-    assert reasons(found) == {"requests": "a pattern is empty or contains a NUL character"}
-    assert found.refused[0].reason == "agent/*: not a request"
+def test_a_pattern_that_is_none_is_refused_and_the_others_are_asked(repo):
+    repo.git("update-ref", "refs/pull/12/head", "HEAD")
+    found = collect(repo.context(git=("agent/*", "", "#12", "!3")))
+    assert reasons(found) == {"git": "a pattern is empty or contains a NUL character"}
+    assert found.unchanged == ("ref:pull/12",)
 
 
 # --- conflicts -----------------------------------------------------------------------------------
@@ -147,7 +148,7 @@ def test_the_incoming_worktree_of_a_conflict_counts_once(repo):
     conflicted(repo)
     found = collect(repo.context())
     assert [r.id for r in found.revisions] == ["branch:main", "worktree:theirs"]
-    assert [r.label for r in found.revisions] == ["main (ours)", "theirs (theirs)"]
+    assert [r.label for r in found.revisions] == ["main@ours", "theirs@theirs"]
     names = ("worktree:theirs", "branch:theirs", "conflict:theirs")
     assert known(found)["worktree:theirs"].names == names
     assert found.origin.text == TEXT
@@ -174,8 +175,8 @@ def test_the_sides_of_a_rebase_and_of_a_stash_are_called_as_people_call_them(rep
     edit(repo.path, "x + 3", "x / 3")
     repo.commit("ours")
     repo.git("rebase", "main", "topic", check=False)
-    found = collect(repo.context(branches=()))
-    assert [r.label for r in found.revisions] == ["main (ours)", "topic (theirs)"]
+    found = collect(repo.context(git=()))
+    assert [r.label for r in found.revisions] == ["main@ours", "topic@theirs"]
     found = collect(repo.context())
     assert [r.id for r in found.revisions] == ["branch:main", "conflict:theirs", "branch:topic"]
     repo.git("rebase", "--abort")
@@ -185,8 +186,8 @@ def test_the_sides_of_a_rebase_and_of_a_stash_are_called_as_people_call_them(rep
     edit(repo.path, "x / 3", "x @ 3")
     repo.commit("more")
     repo.git("stash", "pop", check=False)
-    labels = [r.label for r in collect(repo.context(branches=())).revisions]
-    assert labels == ["main (ours)", "Stashed changes (theirs)"]
+    labels = [r.label for r in collect(repo.context(git=())).revisions]
+    assert labels == ["main@ours", "Stashed-changes@theirs"]
 
 
 # --- files that come, go or move -----------------------------------------------------------------
@@ -309,7 +310,7 @@ def test_a_pair_has_the_number_that_the_commands_give_also_of_a_deletion(repo):
     moved = worktree(repo, "moved")
     repo.git("mv", "a.py", "new.py", cwd=moved)
     edit(moved, file="new.py")
-    found = collect(repo.context(branches=()))
+    found = collect(repo.context(git=()))
     commands = compare_candidates(
         "", find_candidates(open_folder(str(repo.path), [str(repo.path)]), Selection())
     )
@@ -326,11 +327,11 @@ def test_a_pair_has_the_number_that_the_commands_give_also_of_a_deletion(repo):
 def test_a_reflog_that_expired_leaves_the_merge_base(repo):
     path = stacked(repo)
     repo.git("reflog", "expire", "--expire=now", "--all")
-    found = collect(repo.context(branches=()))
+    found = collect(repo.context(git=()))
     assert known(found)["worktree:ada"].base == repo.head("main")
     assert texts(found) == {"worktree:ada": EDITED.replace("x + 1", "x - 1")}
     (repo.path / ".git" / "worktrees" / "ada" / "logs" / "HEAD").write_bytes(b"\0\xff\n")
-    assert texts(collect(repo.context(branches=()))) == texts(found)
+    assert texts(collect(repo.context(git=()))) == texts(found)
     assert path.exists()
 
 
@@ -369,7 +370,7 @@ def test_a_base_whose_object_is_missing_is_a_reason(repo):
     blob = repo.head("HEAD:a.py")
     repo.commit(a__py=TEXT + "more = 1\n")
     (repo.path / ".git" / "objects" / blob[:2] / blob[2:]).unlink()
-    found = collect(repo.context(branches=()))
+    found = collect(repo.context(git=()))
     assert found.revisions == ()
     assert reasons(found) == {"worktree:ada": "its content is not in this clone"}
 
@@ -380,7 +381,7 @@ def test_more_candidates_than_were_ever_looked_at(repo, monkeypatch):
         (tree / "a.py").write_text(TEXT.replace("x + 3", f"x + {number + 30}"))
     assert len(collect(repo.context()).revisions) == 70
     monkeypatch.setattr(checkouts, "MAX_WORKTREES", 68)
-    found = collect(repo.context(branches=()))
+    found = collect(repo.context(git=()))
     reason = "only the 68 of 70 made last are compared, without worktree:w001, worktree:w000"
     assert reasons(found) == {"worktrees": reason}
     assert len(found.revisions) == 68
@@ -398,10 +399,10 @@ def test_a_worktree_that_is_removed_while_it_is_shown(repo, monkeypatch):
         return found
 
     monkeypatch.setattr(registry, "find_checkouts", removed)
-    found = collect(repo.context(branches=()))
+    found = collect(repo.context(git=()))
     assert reasons(found) == {"worktree:ada": "it was removed while being read"}
     monkeypatch.setattr(registry, "find_checkouts", real)
-    assert "prunable" in next(iter(reasons(collect(repo.context(branches=()))).values()))
+    assert "prunable" in next(iter(reasons(collect(repo.context(git=()))).values()))
 
 
 def test_a_detached_head(repo):
@@ -479,12 +480,12 @@ def test_a_worktree_in_the_middle_of_a_merge_with_conflicts(repo):
     edit(repo.path, "x + 3", "x / 3")
     repo.commit("main goes on")
     repo.git("merge", "main", check=False, cwd=path)
-    found = collect(repo.context(branches=()))
+    found = collect(repo.context(git=()))
     assert found.revisions == ()
     assert reasons(found)["worktree:ada"].startswith("an unfinished merge: conflicts in a.py")
     repo.git("checkout", "--ours", "a.py", cwd=path)
     repo.git("add", "a.py", cwd=path)
-    found = collect(repo.context(branches=()))
+    found = collect(repo.context(git=()))
     assert notes(found)["worktree:ada"][0].startswith("a merge is in progress")
 
 
@@ -493,7 +494,7 @@ def test_a_sparse_checkout_deletes_nothing(repo):
     (path / "b.py").write_text("b = 2\n")
     repo.git("update-index", "--skip-worktree", "a.py", cwd=path)
     (path / "a.py").unlink()
-    found = collect(repo.context(branches=()))
+    found = collect(repo.context(git=()))
     assert (found.revisions, found.unchanged) == ((), ("worktree:ada",))
 
 
@@ -507,7 +508,7 @@ def test_a_file_that_became_a_folder_a_link_or_a_pipe(repo):
         path = worktree(repo, name) / "a.py"
         path.unlink()
         make_it(path)
-    found = collect(repo.context(branches=()))
+    found = collect(repo.context(git=()))
     assert changes(found) == {"worktree:folder": "deleted"}
     assert reasons(found) == {
         "worktree:link": "a link or a submodule, not a text file",
@@ -518,7 +519,7 @@ def test_a_file_that_became_a_folder_a_link_or_a_pipe(repo):
 def test_texts_that_are_no_text(repo):
     for name, data in (("binary", b"a\0b"), ("latin", b"caf\xe9\n"), ("empty", b"")):
         (worktree(repo, name) / "a.py").write_bytes(data)
-    found = collect(repo.context(branches=()))
+    found = collect(repo.context(git=()))
     assert texts(found) == {"worktree:empty": "", "worktree:latin": "café\n"}  # as in the commands
     assert changes(found)["worktree:empty"] == "edited"
     assert set(reasons(found)) == {"worktree:binary"}

@@ -132,7 +132,7 @@ def test_a_mix_applies_and_round_trips(repo):
         (["chen", "bin.dat#1"], ["no hunks", "whole file"]),
         (["zoe"], ["no candidate is called zoe", "ada"]),
         (["ada", "--digest", "0" * 64], ["the review has changed"]),
-        (["ada", "--among", "zoe"], ["no candidate is called zoe"]),
+        (["ada", "--only", "zoe"], ["no candidate is called ada"]),
     ],
 )
 def test_what_cannot_be_taken_is_refused_by_name(repo, choices, parts):
@@ -150,12 +150,12 @@ def test_what_touches_is_two_texts_of_one_hunk_unless_each_is_named(repo):
 
 
 def test_what_a_whole_candidate_breaks_is_said_and_taken(repo):
-    ran = excise("take", "--repo", str(repo.path), "eli", "--json")
+    ran = excise("take", "--repo", str(repo.path), "eli", "--format", "json")
     assert ran.code == 0
     (note,) = ran.json["notes"]
     assert note.startswith("a.py:21: is not Python ")
     assert note in ran.err
-    assert excise("take", "--repo", str(repo.path), "ada", "--json").json["notes"] == []
+    assert excise("take", "--repo", str(repo.path), "ada", "--format", "json").json["notes"] == []
 
 
 def test_a_mix_that_lacks_a_name_is_refused_and_the_command_that_mends_it_works(repo, tmp_path):
@@ -167,7 +167,7 @@ def test_a_mix_that_lacks_a_name_is_refused_and_the_command_that_mends_it_works(
     settle(repo)
     before = snapshot(repo.path)
     chosen = ["ada", "a.py#25", "hal", "a.py#13"]
-    for more in ([], ["--write"], ["--json"], ["--json", "--write"]):
+    for more in ([], ["--write"], ["--format", "json"], ["--format", "json", "--write"]):
         ran = excise("take", "--repo", str(repo.path), "--split", *chosen, *more)
         assert (ran.code, ran.out) == (1, "")
         one_line(ran, "a.py:13: uses zlib", "a.py#2+ of hal", "--anyway", code=1)
@@ -175,14 +175,14 @@ def test_a_mix_that_lacks_a_name_is_refused_and_the_command_that_mends_it_works(
     assert not list((tmp_path / "cache").rglob("*.patch"))
     whole = take(repo, *chosen)
     assert "a.py#13 of hal is taken with #2+" in whole.err
-    [unit] = take(repo, *chosen, "--json").json["units"]
+    [unit] = take(repo, *chosen, "--format", "json").json["units"]
     assert unit == {
         "candidate": "worktree:hal", "path": "a.py", "hunks": ["2+", "13"], "chosen": ["13"],
         "names": ["zlib"], "whole": True,
     }  # fmt: skip
-    ran = excise("take", "--repo", str(repo.path), "--split", "--branches", "no/*", *chosen)
+    ran = excise("take", "--repo", str(repo.path), "--split", "--git", "no/*", *chosen)
     command = shlex.split(ran.err.rpartition("excise take ")[2].partition("; take it")[0])
-    assert command[:4] == ["--repo", str(repo.path), "--branches", "no/*"]
+    assert command[:4] == ["--repo", str(repo.path), "--git", "no/*"]
     mended = excise("take", *command)
     assert mended.code == 0
     assert "+import zlib" in mended.out
@@ -192,7 +192,7 @@ def test_a_mix_that_lacks_a_name_is_refused_and_the_command_that_mends_it_works(
     assert "without #2+, with which it shares zlib" in anyway.err
     assert "zlib.crc32" in anyway.out
     assert "a.py:13: uses zlib, which nothing defines" in anyway.err
-    digest = take(repo, *chosen, "--json").json["digest"]
+    digest = take(repo, *chosen, "--format", "json").json["digest"]
     choices = [
         {"candidate": "worktree:ada", "path": "a.py", "hunk": "25"},
         {"candidate": "worktree:hal", "path": "a.py", "hunk": "13"},
@@ -231,7 +231,7 @@ def test_a_file_that_is_called_like_a_candidate(repo):
     settle(repo)
     run = ("take", "--repo", str(repo.path), "bo")
     one_line(excise(*run, "a.py"), "./a.py", "worktree:a.py")
-    parts = excise(*run, "./a.py", "worktree:a.py", "b.txt", "--json").json["parts"]
+    parts = excise(*run, "./a.py", "worktree:a.py", "b.txt", "--format", "json").json["parts"]
     assert [(part["candidate"], part["path"]) for part in parts] == [
         ("worktree:bo", "a.py"), ("worktree:a.py", "b.txt"),
     ]  # fmt: skip
@@ -340,7 +340,7 @@ def test_undo_for_programs_and_where_the_command_runs(repo, monkeypatch):
     monkeypatch.chdir(repo.path)
     assert excise("take", "bo", "--write").out == "excise take --undo\n"
     assert (repo.path / ".git" / "excise").stat().st_mode & 0o077 == 0
-    printed = excise("take", "--undo", "--json").json
+    printed = excise("take", "--undo", "--format", "json").json
     assert msgspec.to_builtins(msgspec.convert(printed, UndoneDocument)) == printed
     assert [(file["path"], file["status"]) for file in printed["files"]] == [
         ("a.py", "modified"), ("new.txt", "deleted"),
@@ -394,7 +394,7 @@ def plain(tmp_path, monkeypatch):
 
 
 def take_plain(plain, *arguments):
-    among = [option for name in ("ada", "bo") for option in ("--among", str(plain / name))]
+    among = [option for name in ("ada", "bo") for option in ("--only", str(plain / name))]
     ran = excise("take", "--origin", str(plain / "base"), *among, *arguments)
     assert ran.code == 0, ran.err
     return ran
@@ -424,7 +424,7 @@ def test_an_origin_without_folders_or_with_options_about_git_is_wrong_usage(plai
     assert alone.code == 2
     assert "--among FOLDER" in alone.err
     mixed = excise(
-        "take", "--origin", str(plain / "base"), "--among", str(plain / "ada"), "--onto", "x", "ada"
+        "take", "--origin", str(plain / "base"), "--only", str(plain / "ada"), "--onto", "x", "ada"
     )
     assert mixed.code == 2
     assert "options about git" in mixed.err
@@ -485,7 +485,7 @@ def test_a_plan_that_names_nothing(repo):
 
 
 def test_the_document(repo):
-    ran = excise("take", "--repo", str(repo.path), "chen", "ada", "a.py#25", "--json")
+    ran = excise("take", "--repo", str(repo.path), "chen", "ada", "a.py#25", "--format", "json")
     printed = ran.json
     assert msgspec.to_builtins(msgspec.convert(printed, TakeDocument)) == printed
     assert [(file["path"], file["status"]) for file in printed["files"]] == [
@@ -498,7 +498,7 @@ def test_the_document(repo):
     assert printed["digest"] == excise(
         "review", "--repo", str(repo.path), "--format", "json"
     ).json["digest"]  # fmt: skip
-    written = excise("take", "--repo", str(repo.path), "bo", "--write", "--json").json
+    written = excise("take", "--repo", str(repo.path), "bo", "--write", "--format", "json").json
     assert written["written"]
     assert excise(*shlex.split(written["undo"])[1:]).code == 0
     assert repo.git("status", "--porcelain") == b""
@@ -572,7 +572,7 @@ def test_a_mix_that_does_not_pass_is_not_taken_unless_it_is_wanted(
 ):
     before = snapshot(repo.path)
     options = ["--timeout", "1"] if "sleep" in command else []
-    ran = take(repo, *MIX, "--write", "--json", "--run", command, *options, code=1)
+    ran = take(repo, *MIX, "--write", "--format", "json", "--run", command, *options, code=1)
     assert ran.out == ""
     assert why in ran.err
     assert shown in ran.err
@@ -617,7 +617,7 @@ def test_commands_that_cannot_be_run(repo, scratch):
     one_line(excise("take", "--repo", str(repo.path), "ada", "--run", " "), "--run needs a command")
     for wrong in (["ada", "--timeout", "3"], ["--undo", "--run", "x"]):
         assert excise("take", "--repo", str(repo.path), *wrong).code == 2
-    assert excise("take", "--origin", ".", "--among", "x", "x", "--run", "y").code == 2
+    assert excise("take", "--origin", ".", "--only", "x", "x", "--run", "y").code == 2
     taken = take(repo, "ada", "a.py#25", "--write", "--run", "true")
     assert "passed" in taken.err
 

@@ -43,8 +43,7 @@ CASES = CASES[:: max(1, len(CASES) // SEEDS)]
 """Archives of the editor: as many as there are random repositories."""
 
 CHOSEN = {
-    "branches": ("**",), "remotes": ("**",), "requests": ("pull/*",), "patches": ("p",),
-    "runs": ("r",), "conflicts": False, "files": (),
+    "git": ("**", "pull/*"), "patches": ("p", "r"), "conflicts": False, "files": (),
 }  # fmt: skip
 
 
@@ -231,11 +230,11 @@ def test_the_command_says_what_an_editor_shows(repo, editor):
     repo.git("add", "a.py")
     repo.git("commit", "--quiet", "-m", "drift")
     repo.write("a.py", (repo.path / "a.py").read_text() + "saved = 1\n")
-    options = ("--runs", str(repo.path / "r"), "--branches", "**", "--onto", "saved")
+    options = ("--patches", str(repo.path / "r"), "--git", "**", "--onto", "saved")
     told = excise("review", "--repo", str(repo.path), *options, "--format", "json")
     assert told.code == 0, told.err
     [row] = told.json["candidates"]
-    assert (row["id"], row["files"][0]["added"], row["files"][0]["deleted"]) == ("run:r1", 1, 1)
+    assert (row["id"], row["files"][0]["added"], row["files"][0]["deleted"]) == ("patch:r1", 1, 1)
     found = editor.open(repo, "a.py")
     [version] = found.found.values()
     assert (version["id"], version["label"]) == (row["id"], row["label"])
@@ -278,7 +277,7 @@ def test_every_form_of_a_patch(repo, editor, drift):
         repo.write(name, data)
     repo.write("a.py", text.replace(*drift))
     candidates = asked(repo, **CHOSEN)
-    assert {"patch:series", "patch:deep/plain", "run:m/x-1"} <= {c.id for c in candidates.found}
+    assert {"patch:series", "patch:deep/plain", "patch:m/x-1"} <= {c.id for c in candidates.found}
     for path in documents(repo, candidates):
         found = editor.open(repo, path)
         same(candidates, found, path)

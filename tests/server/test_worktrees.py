@@ -12,7 +12,12 @@ import pytest
 from tests.server.command import excise, ids_of, one_line
 from tests.server.git_repository import make, needs_git
 
-from excise_server.wire.documents import ReviewDocument
+from excise_server.candidates.worktrees import compare_candidates
+from excise_server.git.checkouts import Selection
+from excise_server.git.repository import open_folder
+from excise_server.report.review import review_document
+from excise_server.sources.candidates import find_candidates
+from excise_server.wire.documents import ReviewDocument, plain
 
 pytestmark = [pytest.mark.slow, needs_git]
 
@@ -48,6 +53,13 @@ def report(repo, *arguments, code=0, folder=None):
     ran = excise("review", "--repo", str(folder or repo.path), "--format", "json", *arguments)
     assert ran.code == code, ran.err
     return ran.json
+
+
+def seen(repo, folder=None, **chosen):
+    """What the library sees of a selection that no command has an option for."""
+    top = str(folder or repo.path)
+    found = find_candidates(open_folder(top, [top]), Selection(**chosen))
+    return plain(review_document(compare_candidates(top, found)))
 
 
 def by_id(found):
@@ -96,7 +108,7 @@ def test_equal_worktrees_score_one_however_they_got_there(repo):
     bo = worktree(repo, "bo", a__py=GUARD, c__txt="new\n")
     repo.git("add", "a.py", cwd=bo)
     chen = worktree(repo, "chen", a__py=GUARD.replace("\n", "\r\n"), c__txt="new\n")
-    found = report(repo, "--include-target", folder=chen)
+    found = seen(repo, chen, target=True)
     assert found["similarity"] == [[1.0] * 3] * 3
     assert [entry["rank"] for entry in found["candidates"]] == [1, 1, 1]
     assert by_id(found)["bo"]["uncommitted"] == 2
@@ -212,9 +224,9 @@ def test_worktrees_inside_the_main_one_are_no_part_of_it(repo):
         write(path, "a.py", GUARD if name == "ada" else OTHER)
     found = report(repo)
     assert ids_of(found) == ["worktree:ada", "worktree:bo"]
-    assert report(repo, "--include-target")["unchanged"] == ["worktree:work"]
+    assert seen(repo, target=True)["unchanged"] == ["worktree:work"]
     shutil.copytree(repo.path / ".git", repo.path / "copy" / ".git")
-    assert report(repo, "--include-target")["unchanged"] == ["worktree:work"]
+    assert seen(repo, target=True)["unchanged"] == ["worktree:work"]
 
 
 def test_no_repository_bare_unborn_and_no_folder(repo, tmp_path, monkeypatch):
@@ -238,7 +250,7 @@ def test_worktrees_of_a_bare_repository(repo, tmp_path):
         repo.git("worktree", "add", "--quiet", "-b", name, tmp_path / name, cwd=bare)
         write(tmp_path / name, "a.py", GUARD)
     assert ids_of(report(repo, folder=tmp_path / "ada")) == ["worktree:bo"]
-    found = report(repo, "--include-target", folder=tmp_path / "ada")
+    found = seen(repo, tmp_path / "ada", target=True)
     assert ids_of(found) == ["worktree:ada", "worktree:bo"]
     assert found["similarity"][0][1] == 1.0
 
@@ -249,7 +261,7 @@ def test_one_worktree(repo):
     assert ran.code == 0
     assert "nothing to review" in ran.out
     repo.write("a.py", GUARD)
-    [entry] = report(repo, "--include-target")["candidates"]
+    [entry] = seen(repo, target=True)["candidates"]
     assert (entry["rank"], entry["mean_similarity"], entry["representative"]) == (None, None, True)
 
 
@@ -317,7 +329,7 @@ def test_nothing_of_the_repository_is_run(repo, tmp_path):
     os.utime(ada / "a.py", (1, 1))
     os.utime(ada / "b.txt", (1, 1))
     assert [file["path"] for file in by_id(report(repo))["ada"]["files"]] == ["a.py"]
-    report(repo, "--branches", "**")
+    report(repo, "--git", "**")
     assert not trap.exists()
     repo.git("diff", cwd=ada, check=False)
     assert trap.exists(), "the trap does not work"
@@ -356,7 +368,7 @@ def test_branches(repo):
         repo.write("a.py", text)
         repo.commit(name)
     repo.git("checkout", "--quiet", "main")
-    found = report(repo, "--branches", "agent/*")
+    found = report(repo, "--git", "agent/*")
     assert sorted(ids_of(found)) == ["branch:agent/one", "branch:agent/two"]
     assert by_id(found)["agent/one"]["kind"] == "branch"
     ran = excise("cluster", "--git", "agent/*", str(repo.path), "--json")
@@ -370,7 +382,7 @@ def test_options_reach_the_report(repo):
     assert report(repo)["similarity"][0][1] == 1.0
     assert by_id(report(repo))["ada"]["notes"] == ["ignored: new.lock"]
     write(ada, "junk.txt", "junk\n")
-    assert len(by_id(report(repo, "--no-untracked"))["ada"]["files"]) == 1
+    assert len(by_id(seen(repo, untracked=False))["ada"]["files"]) == 1
 
 
 def test_the_index_is_trusted_only_where_it_can_be(repo):

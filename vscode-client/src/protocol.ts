@@ -247,7 +247,7 @@ export interface Methods {
   "excise/applyVariant": [{ uri: string; hunk: number; variant: number; version: number; state?: number | null; anyway?: boolean | null; split?: boolean | null }, ApplyResult];
   "excise/compare": [{ uri: string; ids?: readonly string[] | null }, CompareResult];
   "excise/revisionContent": [{ uri: string; id?: string | null }, { readonly text: string }];
-  "excise/candidates": [{ uri: string; branches?: readonly string[] | null; task?: string | null; intent?: string | null }, CandidatesDocument];
+  "excise/candidates": [{ uri: string; git?: readonly string[] | null; task?: string | null; intent?: string | null }, CandidatesDocument];
   "excise/review": [{ uri: string; after?: number | null; marks?: boolean | null }, ReviewResult];
   "excise/decide": [{ uri: string; hunk: number; version: number; state?: number | null; decided?: boolean | null }, { readonly decided: number; readonly undecided: number }];
   "excise/hide": [{ ids: readonly string[]; hidden?: boolean | null }, { readonly hidden: readonly string[]; readonly rejected: readonly string[] }];

@@ -73,12 +73,7 @@ def chosen_batches(
     """
     if not name:
         return candidates, every, ()
-    names = [
-        (label, candidate.id)
-        for candidate in candidates.found
-        for label in (candidate.label, candidate.branch, candidate.id.partition(":")[2])
-    ]
-    batch = chosen_batch(every, name, names)
+    batch = chosen_batch(every, name, candidates.found)
     if batch is None:
         count = f"there are {len(every)}" if len(every) > 1 else "there is one"
         hint = f"{count}: name a task by its number, its tool's name for it, or a candidate in it"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Sequence
+from difflib import get_close_matches
 from importlib import import_module
 
 import click
@@ -15,30 +16,40 @@ from excise_server.version import VERSION
 
 # The summary of each command, whose module is imported when it is used, and not to list this.
 COMMANDS = {
-    "score": "Score a hypothesis against a reference.",
-    "matrix": "Compare every pair of revisions of a file.",
-    "rank": "Order the revisions of a file: first the edit that most make.",
-    "explain": "Show where two revisions of a file diverge.",
-    "cluster": "Group patches, or revisions of a file, that are alike.",
-    "duplicates": "Find patches that may be about the same issue.",
-    "review": "Show what candidates did, for deciding, or their hunks side by side.",
-    "take": "Put together what you choose of candidates, as one patch.",
-    "eval": "Correlate measures with a label, on your own data.",
-    "serve": "Run the language server.",
+    "review": "What did they do, and which do I take? Runs if no command is named.",
+    "take": "Give me that, so that it works: as one patch, or in my files.",
+    "cluster": "Which of hundreds of patches are one issue, one family, one edit?",
+    "compare": "The numbers of a file's revisions: every pair, the order, what diverges.",
+    "eval": "How good are the outputs of a system?",
+    "serve": "Run the language server, for editors.",
     "mcp": "Serve candidates to agents (Model Context Protocol).",
+    "demo": "Make a repository with eight worktrees, to try all of this on.",
+    "duplicates": "Find patches that may be about the same issue.",
 }
 
 # These parse their input in a fork: if a text ends the process, another fork starts again.
-_PARSING = {"score", "matrix", "rank", "explain", "cluster", "review", "take"}
+_PARSING = {"review", "take", "cluster", "compare"}
 
 EPILOG = """\b
 Exit codes:
-  0    everything was scored
-  1    some records or revisions could not be scored; each is named with its reason
+  0    done
+  1    something was left out, or did not pass; each is named with its reason
   2    wrong usage, or an input that cannot be read at all
   70   an error of excise itself
   130  interrupted
   141  the reader of the output went away"""
+
+
+def _with_command(arguments: Sequence[str]) -> list[str]:
+    """Return the arguments, which begin with ``review`` if they name no command.
+
+    >>> _with_command([]), _with_command(["--git", "pull/*"]), _with_command(["--help"])
+    (['review'], ['review', '--git', 'pull/*'], ['--help'])
+    """
+    own = {"-h", "--help", "--version"}
+    if arguments and (arguments[0] in own or not arguments[0].startswith("-")):
+        return list(arguments)
+    return ["review", *arguments]
 
 
 class _Commands(click.Group):
@@ -52,8 +63,21 @@ class _Commands(click.Group):
             return None
         command = getattr(import_module(f"{__name__}.{cmd_name}"), "command")  # noqa: B009
         assert isinstance(command, click.Command)
-        command.epilog, command.short_help = EPILOG, COMMANDS[cmd_name]
+        command.short_help = COMMANDS[cmd_name]
         return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args[0] not in COMMANDS:
+            near = get_close_matches(args[0].casefold(), COMMANDS)
+            hint = (
+                f"Did you mean {' or '.join(near)}?"
+                if near
+                else f"There are {', '.join(COMMANDS)}."
+            )
+            raise click.UsageError(f"No such command {args[0]!r}. {hint}", ctx)
+        return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
@@ -73,42 +97,37 @@ class _ReaderGoneError(Exception):
 @click.command(
     cls=_Commands,
     epilog=EPILOG,
-    invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 @click.version_option(VERSION, prog_name="excise", message="%(prog)s %(version)s")
-@click.pass_context
-def excise(ctx: click.Context) -> int:
-    """Score revisions of a file: which say the same, which differ, and where.
+def excise() -> None:
+    """Several proposals for the same thing: which say the same, which differ, and where.
 
-    Every scoring command takes files and prints for people; with --json, for programs
-    (docs/json.md). Language and tokeniser follow from the file names unless --language is given.
+    Without a command, excise reviews the worktrees of the repository that you are in. Candidates
+    are named alike everywhere: --git PATTERN for branches, pull requests (#12, pull/75*), tags and
+    commits, --patches PATH for patches and mailboxes, --origin DIR for folders without git.
     """
-    if ctx.invoked_subcommand is None:
-        click.echo(ctx.get_help(), err=True)
-        return 2
-    return 0
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return its exit code. Errors are one line on standard error."""
-    if arguments is not None or not _PARSING.intersection(sys.argv[1:2]) or os.name != "posix":
-        return _main(arguments)
+    words = _with_command(sys.argv[1:] if arguments is None else arguments)
+    survives = words[0] in _PARSING or words[0] == "eval"
+    if arguments is not None or not survives or os.name != "posix":
+        return _main(words)
     from excise_server.processes.outlive import outlive, settle
 
-    if "--run" in {argument.partition("=")[0] for argument in sys.argv}:
-        # `begin_parsing` forks after the user's command, which another fork must not repeat.
-        code = _main(arguments, before_parsing=outlive)
+    if words[0] == "eval" or "--run" in {word.partition("=")[0] for word in words}:
+        # `begin_parsing` forks where they begin to parse: what ran before must not be repeated.
+        code = _main(words, before_parsing=outlive)
     else:
         outlive()
-        code = _main(arguments)
+        code = _main(words)
     settle()
     return code
 
 
-def _main(
-    arguments: Sequence[str] | None, before_parsing: Callable[[], None] = lambda: None
-) -> int:
+def _main(arguments: Sequence[str], before_parsing: Callable[[], None] = lambda: None) -> int:
     set_up_streams()
     try:
         code = _run(arguments, before_parsing)
@@ -122,7 +141,7 @@ def _main(
     return code
 
 
-def _run(arguments: Sequence[str] | None, before_parsing: Callable[[], None]) -> int:
+def _run(arguments: Sequence[str], before_parsing: Callable[[], None]) -> int:
     try:
         code = excise.main(arguments, prog_name="excise", standalone_mode=False, obj=before_parsing)
     except click.UsageError as error:

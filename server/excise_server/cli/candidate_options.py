@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import re
 from collections.abc import Callable
 from functools import wraps
 from typing import Any
@@ -9,9 +11,12 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from excise.ranking import INTENT, INTENTS
-from excise_server.cli.options import choice_option
+from excise_server.cli.options import intent_option as intent_option
+from excise_server.foundation.escape import shortened, visible
+from excise_server.foundation.files import read_text
+from excise_server.foundation.inputs import first_few
 from excise_server.git.checkouts import Selection
+from excise_server.sources.candidates import Candidates
 from excise_server.wire.sources import CHOSEN, SOURCES
 
 _OPTIONS = (
@@ -37,31 +42,48 @@ _OPTIONS = (
         multiple=True,
         help="The commit that a candidate started from, where git's answer is wrong.",
     ),
-    click.option(
-        "--include-target", is_flag=True, help="Compare this checkout as a candidate, too."
-    ),
-    click.option("--no-untracked", is_flag=True, help="Leave out files that git does not track."),
 )
 
 batch_option = click.option(
     "--task",
-    "--batch",
     "batch",
-    metavar="ID|all",
-    default="all",
-    show_default=True,
-    help="Only one task: its number, its tool's name for it, or a candidate in it (also --batch).",
+    metavar="ID",
+    default="",
+    help="Only one task: its number, its tool's name for it, or a candidate in it.",
+)
+
+_NAME_OF_ISSUE = 72
+"""Most characters of an issue's name."""
+
+
+def _issue(ctx: click.Context, param: click.Parameter, value: str) -> str:
+    """Return the name of an issue: the first line of a text, or of the file that a path names."""
+    text = value
+    if "\n" not in value and os.path.lexists(value[:4096]):
+        text = read_text(value)
+    elif re.fullmatch(r"\S*(/\S*|\.(md|txt|rst|json))", value):
+        raise click.BadParameter(f"there is no file {value!r}; a text of one word may be #12")
+    lines = (
+        line.strip("# \t") if line.startswith("# ") else line.strip() for line in text.split("\n")
+    )
+    name = next(filter(None, lines), "")
+    if value and not name:
+        raise click.BadParameter("it is empty")
+    return shortened(name, _NAME_OF_ISSUE)
+
+
+origin_option = click.option(
+    "--origin",
+    metavar="DIR",
+    help="Candidates are folders, which need no git, and all began as DIR.",
 )
 
 issue_option = click.option(
     "--issue",
-    metavar="NAME",
+    metavar="FILE|TEXT",
     default="",
+    callback=_issue,
     help="All of them are attempts at this issue: one task, whatever they have in common.",
-)
-
-intent_option = choice_option(
-    "--intent", INTENTS, INTENT, "A bug fix, where fewer tokens come first, or any other change."
 )
 
 _Command = Callable[..., Any]
@@ -75,8 +97,6 @@ def selection_options(function: _Command) -> _Command:
         only: tuple[str, ...],
         onto: str,
         base: tuple[str, ...],
-        include_target: bool,
-        no_untracked: bool,
         **arguments: Any,  # noqa: ANN401 - what click parsed
     ) -> object:
         chosen = {name: arguments.pop(name) for name in CHOSEN}
@@ -85,8 +105,6 @@ def selection_options(function: _Command) -> _Command:
             only=only,
             onto=onto,
             bases=tuple(map(_own_base, base)),
-            untracked=not no_untracked,
-            target=include_target,
         )
         return function(selection=selection, **arguments)
 
@@ -104,6 +122,25 @@ def _own_base(option: str) -> tuple[str, str]:
             "from, or --onto REV to compare all on another commit (what --base REV was until 0.1)."
         )
     return name, revision
+
+
+def nothing_found(selection: Selection, candidates: Candidates) -> list[str]:
+    """Return three lines for people: there is no candidate, what was asked, how to name some."""
+    idle = [
+        f"{first_few(names)} {what}"
+        for names, what in (
+            (candidates.unchanged, "without changes"),
+            (candidates.landed, "in the target already"),
+        )
+        if names
+    ]
+    asked = ["other worktrees of this repository"] if selection.worktrees else []
+    asked += [f"--{name} {visible(each)}" for name, of in selection.chosen.items() for each in of]
+    return [
+        f"No candidate changes anything{f' ({first_few(idle)})' if idle else ''}.",
+        f"Looked for {', '.join(asked)}.",
+        "Name some: --git 'agent/*' or '#12', --patches PATH, --origin DIR FOLDER..",
+    ]
 
 
 def given_options(*left_out: str) -> list[str]:

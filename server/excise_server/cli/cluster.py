@@ -106,7 +106,7 @@ def _cluster_git(
     from excise_server.git.checkouts import Selection
     from excise_server.sources.candidates import find_candidates
 
-    selection = Selection(worktrees=False, chosen={"branches": names})
+    selection = Selection(worktrees=False, chosen={"git": names})
     with progress("Reading"):
         repository = opened(folder, only_commits=True)
         candidates = find_candidates(repository, selection)

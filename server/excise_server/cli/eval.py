@@ -1,4 +1,4 @@
-"""``excise eval``: outputs scored by the measures of the field, by one of four protocols."""
+"""``excise eval``: how good outputs are, by one of five protocols."""
 
 from __future__ import annotations
 
@@ -11,10 +11,16 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from excise.signature import COMMENTS
-from excise_server.cli.options import choice_option
+from excise.signature import measure_options
+from excise_server.cli.options import (
+    MeasureOptions,
+    choice_option,
+    language_option,
+    measure_option,
+    output_option,
+)
 from excise_server.cli.progress import progress
-from excise_server.cli.streams import say, wide_console, write_text
+from excise_server.cli.streams import say, show, wide_console, write_text
 from excise_server.foundation.inputs import SourceError
 from excise_server.records.lines import read_all
 
@@ -30,27 +36,35 @@ if TYPE_CHECKING:
 _PIPED = 200
 """The width of a table that is not printed to a terminal."""
 
-_MEASURES = {"names", "wordnet"}
-_LABELLED = _MEASURES | {"comments", "bootstrap", "shared_prefix", "against", "seed", "jobs"}
-_LABELLED |= {"resume", "as_csv", "as_latex", "plot"}
+_LABELLED = {"names", "measure", "bootstrap", "shared_prefix", "baseline", "seed", "resume", "plot"}
 
 # The options of each protocol, besides those of all.
 _PROTOCOLS = {
-    "correlation": _LABELLED | {"cluster_by", "execute", "timeout", "labels"},
+    "score": {"measure", "language", "baseline"},
+    "correlation": _LABELLED | {"cluster_by", "execute", "timeout", "records"},
     "commit-messages": _LABELLED,
-    "editeval": _MEASURES | {"predictions", "references"},
-    "simplification": {"drop_poor", "split", "attempts", "seed", "bins", "out"},
+    "editeval": {"names", "predictions", "references"},
+    "simplification": {"drop_poor", "splits", "seed", "records"},
 }
-_OF_ALL = {"data", "protocol", "as_json"}
+_OF_ALL = {"data", "protocol", "format", "output"}
+_FORMATS = {
+    "score": ("text", "json", "jsonl"),
+    "correlation": ("text", "json", "csv", "latex"),
+    "commit-messages": ("text", "json", "csv", "latex"),
+}
 
 
 @click.command("eval")
-@click.argument("data", metavar="DATA.jsonl")
+@click.argument("data", metavar="FILE")
 @choice_option(
-    "--protocol",
-    tuple(_PROTOCOLS),
-    "correlation",
-    "What DATA.jsonl holds, and what is made of it (see above).",
+    "--protocol", tuple(_PROTOCOLS), "score", "What FILE holds, and what is made of it (see above)."
+)
+@measure_option
+@language_option
+@click.option(
+    "--baseline",
+    metavar="FILE|MEASURE",
+    help="Print differences to it: records of another system (score), or a measure.",
 )
 @click.option(
     "--measures",
@@ -58,9 +72,6 @@ _OF_ALL = {"data", "protocol", "as_json"}
     metavar="all|LIST",
     help="Measures to compute, separated by commas; default: all, or those of EditEval.",
 )
-@click.option("--wordnet", metavar="DIR", help="Folder of WordNet, for METEOR and its kin.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON (docs/evaluation.md).")
-@choice_option("--comments", COMMENTS, "keep", "Whether comments count; the paper drops them.")
 @click.option(
     "--bootstrap",
     metavar="N",
@@ -78,11 +89,11 @@ _OF_ALL = {"data", "protocol", "as_json"}
 )
 @click.option("--shared-prefix", is_flag=True, help="Also with a random text before all three.")
 @click.option(
-    "--against", metavar="NAME", help="Compare every measure with this one: differences, p-values."
-)
-@click.option("--seed", type=click.IntRange(0, 2**63), default=0, show_default=True)
-@click.option(
-    "--jobs", metavar="N", type=click.IntRange(1, 1024), help="Processes; default: cores."
+    "--seed",
+    type=click.IntRange(0, 2**63),
+    default=0,
+    show_default=True,
+    help="Of resamples and new splits.",
 )
 @click.option("--resume", metavar="FILE", help="Keep a journal there, and go on from it.")
 @click.option("--execute", is_flag=True, help="Run the records' tests for the labels (see above).")
@@ -91,12 +102,13 @@ _OF_ALL = {"data", "protocol", "as_json"}
     metavar="SECONDS",
     type=click.FloatRange(0.1, 3600),
     default=10.0,
-    show_default=True,
-    help="Of --execute, for each output.",
+    help="Time of a run, which is ended then.  [default: 10]",
 )
-@click.option("--labels", metavar="FILE", help="Of --execute: write the labelled records there.")
-@click.option("--csv", "as_csv", is_flag=True, help="Print CSV, a line a measure.")
-@click.option("--latex", "as_latex", is_flag=True, help="Print a LaTeX table.")
+@click.option(
+    "--records",
+    metavar="FILE",
+    help="Write the records there with what was found: labels of --execute, new splits.",
+)
 @click.option("--plot", metavar="FILE", help="Also draw it: .png, .pdf or .svg.")
 @click.option(
     "--predictions",
@@ -117,24 +129,18 @@ _OF_ALL = {"data", "protocol", "as_json"}
     help="Of simplification: leave out the pairs that change most (they are poorly aligned).",
 )
 @choice_option(
-    "--split",
+    "--splits",
     ("keep", "random", "stratified"),
     "keep",
     "Of simplification: keep the splits, or make new ones of the same sizes.",
 )
-@click.option(
-    "--attempts",
-    type=click.IntRange(1),
-    default=10_000,
-    show_default=True,
-    help="Of simplification: random splits that stratified tries.",
+@choice_option(
+    "--format",
+    ("text", "json", "jsonl", "csv", "latex"),
+    "text",
+    "For people, for programs, a line for each record (score), for a paper.",
 )
-@click.option("--bins", type=click.IntRange(2, 10_000), default=20, show_default=True)
-@click.option(
-    "--out",
-    metavar="FILE",
-    help="Of simplification: write the pairs, with their new splits, there.",
-)
+@output_option
 @click.pass_context
 def command(
     context: click.Context,
@@ -142,18 +148,21 @@ def command(
     *,
     data: str,
     protocol: str,
-    as_json: bool,
+    format: str,
+    output: str | None,
     **given: Any,  # noqa: ANN401 - the options of protocols, which are arguments of their functions
 ) -> int:
-    """Score outputs by the measures of the field, as a protocol has it.
+    """Say how good outputs are. FILE (- is standard input; gzip is unpacked) has a record a line.
 
-    DATA.jsonl (- is standard input; gzip is unpacked) holds a record a line.
+    score: the Excision Score of each output, the paper's measure, and their mean with its 95 %
+    interval. {"id", "language" or "path", "origin", "reference" (a text or a list), "hypothesis",
+    "task" (optional)}: outputs of one task are resampled together. --format jsonl prints a line for
+    each record as soon as it is scored, {"id", "error"} where it cannot be.
 
-    correlation: each measure beside the label. {"id", "language" or "path", "origin", "reference"
-    (a text or a list), "hypothesis", "label" (0/1 or a number), "count" (how often this output
-    occurred)}. Records with one id are outputs of one task. With --execute the label is whether
-    "tests" (Python; after "import_" and "test_setup") pass. THIS RUNS CODE FROM THE RECORDS, in a
-    sandbox, on Linux only.
+    correlation: the measures of the field beside a label, which the same records have: "label" (0/1
+    or a number), "count" (how often this output occurred). Records with one id are outputs of one
+    task. With --execute the label is whether "tests" (Python; after "import_" and "test_setup")
+    pass. THIS RUNS CODE FROM THE RECORDS, in a sandbox, on Linux only.
 
     commit-messages: {"id", "prediction", "reference", "ratings" (a list of numbers)}; the table of
     factors (case, punctuation, length, ...) comes on top.
@@ -163,8 +172,8 @@ def command(
     them.
 
     simplification: what pairs of texts do, word by word, and how their splits differ. {"before",
-    "after", "split" (train, test, ...; optional)}. stratified tries many (--attempts) random splits
-    and keeps the one whose operations are spread most evenly.
+    "after", "split" (train, test, ...; optional)}. stratified tries many random splits and keeps
+    the one whose operations are spread most evenly.
 
     docs/evaluation.md explains every column.
     """
@@ -174,72 +183,95 @@ def command(
         if typed and name not in _OF_ALL | _PROTOCOLS[protocol]:
             owners = " or ".join(owner for owner in _PROTOCOLS if name in _PROTOCOLS[owner])
             raise click.UsageError(f"{parameter.opts[0]} belongs to --protocol {owners}.")
+    formats = _FORMATS.get(protocol, ("text", "json"))
+    if format not in formats:
+        raise click.UsageError(f"--protocol {protocol} has --format {' or '.join(formats)}.")
     own = {name: given[name] for name in _PROTOCOLS[protocol]}
+    if protocol == "score":
+        return _score(data, format, output, **own)
     if protocol == "simplification":
         from excise_server.evaluation.simplification import simplification
 
-        report = simplification(data, progress, **own)
+        records, splits = own.pop("records"), own.pop("splits")
+        report = simplification(data, progress, split=splits, out=records, **own)
     elif protocol == "editeval":
         report = _editeval(data, **own)
     else:
-        report = _correlation(data, as_json, protocol == "commit-messages", **own)
+        report = _correlation(data, format, protocol == "commit-messages", **own)
     for path, content in report.files.items():
         write_text(path, content)
     if report.text is not None:
-        print(report.text, end="")
-    elif as_json:
+        show(report.text.removesuffix("\n"), output)
+    elif format == "json":
         from excise_server.wire.documents import json_text
 
-        print(json_text(report.document))
+        show(json_text(report.document), output)
     else:
-        out = wide_console(_PIPED)
-        for part in report.parts:
-            out.print(part)
+        parts = report.parts
+        show(lambda out: parts, output, width=_PIPED)
     for remark in report.remarks:
         say(remark)
     return 1 if report.failed else 0
 
 
-def _editeval(
-    data: str, *, names: str | None, wordnet: str | None, predictions: str | None, references: str
-) -> Report:
+def _score(
+    data: str,
+    format: str,
+    output: str | None,
+    *,
+    measure: dict[str, str],
+    language: str | None,
+    baseline: str | None,
+) -> int:
+    from excise_server.cli.scored_records import score_lines, summarise
+    from excise_server.cli.verdicts import begin_parsing
+
+    # As in the paper, a score is directed, unless the measure says otherwise.
+    choices = MeasureOptions(measure, measure_options(measure, "precision"), language, None)
+    if format == "jsonl" and not (baseline is None and output is None):
+        raise click.UsageError("--format jsonl prints lines alone: no --baseline, no --output.")
+    begin_parsing()
+    if format == "jsonl":
+        return score_lines(data, choices)
+    return summarise(data, baseline, choices, format, output)
+
+
+def _editeval(data: str, *, names: str | None, predictions: str | None, references: str) -> Report:
     from excise_server.evaluation.editeval import DEFAULT, editeval
 
-    measures, skipped = _choose(DEFAULT if names is None else names, None, wordnet)
+    measures, skipped = _choose(DEFAULT if names is None else names, None)
     best = references == "best"
     return editeval(data, measures, progress, predictions=predictions, best=best, skipped=skipped)
 
 
 def _correlation(
     data: str,
-    as_json: bool,
+    format: str,
     messages: bool,
     *,
     names: str | None,
-    wordnet: str | None,
-    comments: str,
+    measure: dict[str, str],
     bootstrap: int,
     shared_prefix: bool,
-    against: str | None,
+    baseline: str | None,
     seed: int,
-    jobs: int | None,
     resume: str | None,
-    as_csv: bool,
-    as_latex: bool,
     plot: str | None,
     cluster_by: str = "id",
     execute: bool = False,
     timeout: float = 0.0,
-    labels: str | None = None,
+    records: str | None = None,
 ) -> Report:
-    if as_json + as_csv + as_latex > 1:
-        raise click.UsageError("--json, --csv and --latex exclude each other.")
-    if labels and not execute:
-        raise click.UsageError("--labels belongs to --execute.")
+    if records is not None and not execute:
+        raise click.UsageError("--records belongs to --execute here.")
+    if set(measure) - {"comments"}:
+        raise click.UsageError("of --measure, measures that stand side by side have only comments.")
+    comments = measure_options(measure).comments
     if plot is not None:
         _check_plot(plot)
-    measures, skipped = _choose("all" if names is None else names, against, wordnet)
+    measures, skipped = _choose("all" if names is None else names, baseline)
 
+    from excise_server.cli.patch_options import asked_jobs
     from excise_server.evaluation import tables
     from excise_server.evaluation.commit_messages import UNITS, factor_tables, factors, read_pair
     from excise_server.evaluation.journal import Journal
@@ -255,8 +287,8 @@ def _correlation(
         cluster_by=cluster_by,
         shared_prefix=shared_prefix,
         seed=seed,
-        against=against and against.strip().lower(),
-        jobs=jobs or usable_cores(),
+        against=baseline and baseline.strip().lower(),
+        jobs=asked_jobs() or usable_cores(),
     )
     if execute:
         from excise_server.processes.sandbox import check_guards
@@ -266,15 +298,15 @@ def _correlation(
             say(f"note: {note}")
     read = read_pair if messages else partial(read_record, cluster_by=cluster_by)
     with progress("Reading") as advance:
-        records, bad = read_all(data, read, "no record to evaluate", advance)
+        outputs, bad = read_all(data, read, "no record to evaluate", advance)
     extra: Document = {}
     if execute:
-        records, extra = _executed(records, settings.jobs, timeout, labels)
+        outputs, extra = _executed(outputs, settings.jobs, timeout, records)
     signatures = {measure.name: measure.signature(comments) for measure in measures}
     journal = Journal(resume, signatures) if resume else None
     with nullcontext() if journal is None else closing(journal):
         try:
-            document = evaluate(records, settings, progress, journal)
+            document = evaluate(outputs, settings, progress, journal)
         except KeyboardInterrupt:
             if resume:
                 say(f"interrupted; the same command continues from {resume}")
@@ -287,8 +319,8 @@ def _correlation(
     if messages:
         from excise_server.evaluation.resources import resources
 
-        synonyms = resources(wordnet, wanted=["synonyms"]).synonyms
-        extra = {"factors": {unit: factors(records, synonyms, unit) for unit in UNITS}}
+        synonyms = resources(wanted=["synonyms"]).synonyms
+        extra = {"factors": {unit: factors(outputs, synonyms, unit) for unit in UNITS}}
         parts = factor_tables(extra["factors"])
     if plot is not None:
         write_plot(document, plot)
@@ -300,13 +332,13 @@ def _correlation(
     failed = [f"{lost['task']}: {lost['measure']}: {lost['reason']}" for lost in document["failed"]]
     remarks += tables.first_remarks("record left out", lines, "names them all")
     remarks += tables.first_remarks("no value", failed, "names them all")
-    text = tables.csv_text(document) if as_csv else None
+    text = tables.csv_text(document) if format == "csv" else None
     return tables.Report(
         document | extra,
         (*tables.evaluation_table(document, wide_console(_PIPED).width), *parts),
         remarks,
         bool(bad or failed or extra.get("not_executed")),
-        text=f"{tables.latex_text(document)}\n" if as_latex else text,
+        text=f"{tables.latex_text(document)}\n" if format == "latex" else text,
     )
 
 
@@ -323,9 +355,7 @@ def _check_plot(path: str) -> None:
         raise SourceError(why)
 
 
-def _choose(
-    names: str, against: str | None, wordnet: str | None
-) -> tuple[tuple[Measure, ...], dict[str, str]]:
+def _choose(names: str, against: str | None) -> tuple[tuple[Measure, ...], dict[str, str]]:
     """Return the measures asked for that can run here, and why the others cannot."""
     from excise.errors import OptionError
     from excise.evaluation import measure as measure_named
@@ -344,7 +374,7 @@ def _choose(
     if baseline is not None and baseline.name not in {measure.name for measure in selected}:
         selected = (*selected, baseline)
     # Only the necessary interpreters are started: one with torch takes seconds.
-    world = resources(wordnet, wanted={measure.resource for measure in selected})
+    world = resources(wanted={measure.resource for measure in selected})
     selected = tuple(measure.having(world) for measure in selected)
     skipped = {measure.name: why for measure in selected if (why := measure.missing()) is not None}
     able = tuple(measure for measure in selected if measure.name not in skipped)
@@ -353,7 +383,7 @@ def _choose(
     if not able:
         raise SourceError("none of the measures can run here")
     if baseline is not None and baseline.name in skipped:
-        raise click.UsageError(f"--against {baseline.name}: {skipped[baseline.name]}.")
+        raise click.UsageError(f"--baseline {baseline.name}: {skipped[baseline.name]}.")
     return able, skipped
 
 

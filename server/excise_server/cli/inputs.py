@@ -4,45 +4,65 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 
 import click
 
 import excise
-from excise_server.cli.options import ScoringOptions
+from excise.text import Revision
+from excise_server.cli.options import MeasureOptions, ScoringOptions
 from excise_server.cli.progress import progress_map
 from excise_server.cli.streams import say
+from excise_server.foundation.escape import printable
 from excise_server.foundation.files import read_revisions
-from excise_server.foundation.inputs import Rejected, RevisionSet, SourceError
+from excise_server.foundation.inputs import Rejected, RevisionSet, SourceError, did_you_mean
 from excise_server.records.lines import MAX_JSON
 from excise_server.records.outputs import read_revision_set
 
 STDIN = "-"
 
 
-def read_set(origin: str, paths: tuple[str, ...], choices: ScoringOptions) -> RevisionSet:
+def read_set(
+    origin: str, paths: tuple[str, ...], choices: ScoringOptions | MeasureOptions
+) -> RevisionSet:
     """Read the origin and the revisions that a command names, or a document from ``-``."""
     if origin == STDIN:
-        if paths:
-            raise click.UsageError(
-                "'-' reads the revisions from standard input too: drop the files."
-            )
         revision_set = read_revision_set(sys.stdin.buffer.read(MAX_JSON + 1))
         if not (revision_set.revisions or revision_set.rejected):
             raise click.UsageError("No revisions: the document's 'revisions' is empty.")
-        return revision_set
+        return _chosen(revision_set, paths) if paths else revision_set
     if not paths:
         raise click.UsageError(
             "No revisions: name at least one file after the origin, "
-            "or give '-' alone to read a JSON document."
+            "or give '-' as the origin to read a JSON document."
         )
     if STDIN in paths:
-        raise click.UsageError(
-            "'-' stands for a whole JSON document: give it alone, as the origin."
-        )
+        raise click.UsageError("'-' stands for a whole JSON document: give it as the origin.")
     return read_revisions(origin, paths, encoding=choices.encoding)
 
 
-def similarities(revision_set: RevisionSet, choices: ScoringOptions) -> excise.ScoreMatrix:
+def _chosen(revision_set: RevisionSet, ids: tuple[str, ...]) -> RevisionSet:
+    """Return the revisions of some ids, in this order."""
+    every: dict[str, Revision | Rejected] = {each.id: each for each in revision_set.revisions}
+    every |= {each.id: each for each in revision_set.rejected}
+    for name in ids:
+        if name not in every:
+            raise SourceError(
+                f"no revision is called {printable(name)}",
+                name=revision_set.name,
+                hint=did_you_mean(name, every),
+            )
+    return replace(
+        revision_set,
+        revisions=tuple(each for i in ids if isinstance(each := every[i], Revision)),
+        rejected=tuple(each for i in ids if isinstance(each := every[i], Rejected)),
+        notes=tuple(note for note in revision_set.notes if note[0] in ids),
+    )
+
+
+def similarities(
+    revision_set: RevisionSet, choices: ScoringOptions | MeasureOptions
+) -> excise.ScoreMatrix:
     """Score every pair of revisions.
 
     The matrix alone: what `analysis.compare` adds to it may cost the import of scikit-learn.

@@ -12,8 +12,10 @@ import click
 
 from excise import languages
 from excise.errors import OptionError
+from excise.ranking import INTENT, INTENTS
 from excise.reading import PARSER_SECONDS
-from excise.signature import COMMENTS, GRANULARITIES, LCS, PLACES
+from excise.signature import COMMENTS, GRANULARITIES, LCS, PLACES, Options, measure_parts
+from excise.signature import measure_options as measure_choices
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +72,88 @@ def choice_option(
     """Return an option that takes one of some words, and shows its default."""
     kind = click.Choice(words)
     return click.option(name, *names, type=kind, default=default, show_default=True, help=help)
+
+
+@dataclass(frozen=True, slots=True)
+class MeasureOptions:
+    """The measure that the command line names, and how its texts are read (None: by themselves).
+
+    - ``parts``: what was asked for by its keys, some of which only the texts decide.
+    - ``options``: the choices of the definition.
+    """
+
+    parts: dict[str, str]
+    options: Options
+    language: str | None
+    encoding: str | None
+
+    @property
+    def is_directed(self) -> bool:
+        """Whether the first of two revisions is the reference of the other one."""
+        return self.options.deletion == "precision"
+
+    @property
+    def scoring(self) -> dict[str, Any]:
+        """The arguments that every score of the command has, whatever its texts are."""
+        names = ("granularity", "lcs", "comments", "place")
+        chosen = {name: getattr(self.options, name) for name in names}
+        return chosen | {"timeout": PARSER_SECONDS, "strict": False}
+
+
+def _measure(ctx: click.Context, param: click.Parameter, value: str) -> dict[str, str]:
+    try:
+        parts = measure_parts(value)
+        measure_choices(parts)
+    except OptionError as error:
+        raise click.BadParameter(str(error)) from error
+    return parts
+
+
+measure_option = click.option(
+    "--measure",
+    metavar="SIGNATURE",
+    default="",
+    callback=_measure,
+    help="The form of the score: a signature as it is printed, or parts of it (lcs:paper|del:p).",
+)
+language_option = click.option(
+    "--language",
+    metavar="NAME",
+    callback=_language,
+    help="Grammar, language id or extension; overrides file names and records.",
+)
+intent_option = choice_option(
+    "--intent", INTENTS, INTENT, "A bug fix, where fewer tokens come first, or any other change."
+)
+format_option = choice_option(
+    "--format",
+    ("text", "markdown", "json", "html"),
+    "text",
+    "For people, for a comment or a prompt, for programs (docs/json.md), for a browser.",
+)
+
+
+def measure_options(function: Callable[..., int]) -> Callable[..., int]:
+    """Give a command the options of a measure, passed to it as one `MeasureOptions`."""
+
+    @wraps(function)
+    def with_choices(
+        *,
+        measure: dict[str, str],
+        language: str | None,
+        encoding: str | None,
+        **arguments: Any,  # noqa: ANN401
+    ) -> int:
+        chosen = MeasureOptions(measure, measure_choices(measure), language, encoding)
+        return function(chosen, **arguments)
+
+    encoding_option = click.option(
+        "--encoding",
+        metavar="NAME",
+        callback=_codec,
+        help="Encoding of the files; default: byte order mark, else UTF-8.",
+    )
+    return measure_option(language_option(encoding_option(with_choices)))
 
 
 json_option = click.option(

@@ -18,8 +18,11 @@ from excise_server.cli.candidate_options import (
     batch_option,
     intent_option,
     issue_option,
+    nothing_found,
+    origin_option,
     selection_options,
 )
+from excise_server.cli.inputs import report_rejected
 from excise_server.cli.options import choice_option, output_option, repo_option
 from excise_server.cli.progress import progress
 from excise_server.cli.streams import say, show
@@ -38,18 +41,15 @@ from excise_server.report.page import ORIGIN, Page, rejected_names
 from excise_server.report.review import chosen_hunks, review_document
 from excise_server.sources.candidates import Candidates, find_candidates
 from excise_server.sources.folders import find_folders
+from excise_server.review.candidate import candidate_called
 from excise_server.sources.verdicts import read_verdicts
-from excise_server.wire.documents import ReviewDocument, json_text
+from excise_server.wire.documents import json_text
 
 
 @click.command("review")
 @click.argument("candidates", nargs=-1, metavar="[CANDIDATE...]")
 @repo_option
-@click.option(
-    "--origin",
-    metavar="DIR",
-    help="CANDIDATEs are folders, which need no git, and all began as DIR.",
-)
+@origin_option
 @selection_options
 @batch_option
 @issue_option
@@ -124,7 +124,8 @@ def command(
     return print_review(
         top,
         for_issue(found, issue),
-        task="" if batch == "all" else batch,
+        selection,
+        task=batch,
         intent=intent,
         verdicts=verdicts,
         run=run,
@@ -140,6 +141,7 @@ def command(
 def print_review(
     top: str,
     candidates: Candidates,
+    selection: Selection,
     *,
     task: str = "",
     intent: str = INTENT,
@@ -161,6 +163,9 @@ def print_review(
     - ``hunks_against``: the candidate that hunks are shown against, or empty for the origin; None
       for the page that has none.
     """
+    if not candidates.found and format == "text":
+        show("\n".join(nothing_found(selection, candidates)), output)
+        return report_rejected(candidates.rejected)
     judged, bad = read_verdicts(verdicts)
     interrupted = False
     if run is not None:
@@ -174,6 +179,7 @@ def print_review(
         interrupted = runs.interrupted
     begin_parsing()
     with progress("Comparing"):
+        base = candidate_called(hunks_against, candidates.found).id if hunks_against else ORIGIN
         review = compare_candidates(
             top, candidates, batch=task, intent=intent, verdicts=judged,
             ignored=ignored, threshold=threshold, linkage=linkage,
@@ -181,7 +187,8 @@ def print_review(
         document = review_document(review)
         if paths:
             document = chosen_hunks(document, paths)
-    _print(document, hunks_against, format, output, verbose=verbose)
+    page = Page(document, verbose=verbose)
+    _print(page, None if hunks_against is None else base, format, output)
     say_left_out(bad)
     names = rejected_names([rejected.id for rejected in candidates.rejected])
     for name, rejected in zip(names, candidates.rejected, strict=True):
@@ -191,47 +198,23 @@ def print_review(
     return 1 if candidates.rejected or bad else 0
 
 
-def _print(
-    document: ReviewDocument,
-    hunks_against: str | None,
-    format: str,
-    output: str | None,
-    *,
-    verbose: bool,
-) -> None:
-    page = Page(document, verbose=verbose)
-    against = _id_of(document, hunks_against or "")
+def _print(page: Page, against: str | None, format: str, output: str | None) -> None:
     # Views are imported late: most import rich, which the help does not need.
     if format == "json":
-        show(json_text(document), output)
+        show(json_text(page.document), output)
     elif format == "html":
         from excise_server.report.html_review import review_page
 
-        show(review_page(page, against), output)
+        show(review_page(page, against or ORIGIN), output)
     elif format == "markdown":
         from excise_server.report.markdown_pages import review_markdown
 
-        show(review_markdown(page, None if hunks_against is None else against), output)
+        show(review_markdown(page, against), output)
     else:
         from excise_server.report.page_text import page_lines, review_lines
 
         lines = partial(page_lines, page)
-        show(lines if hunks_against is None else partial(review_lines, page, against), output)
-
-
-def _id_of(document: ReviewDocument, name: str) -> str:
-    """Return the id of the candidate that others are shown against.
-
-    Raises SourceError if the review has no candidate of that name.
-    """
-    if not name:
-        return ORIGIN
-    entries = document.candidates
-    named = [e.id for e in entries if name in (e.id, e.label, e.branch, e.id.partition(":")[2])]
-    if len(named) != 1:
-        labels = ", ".join(entry.label for entry in entries[:8])
-        raise SourceError(f"no candidate is called {visible(name)}", hint=f"there are {labels}")
-    return named[0]
+        show(lines if against is None else partial(review_lines, page, against), output)
 
 
 def opened(folder: str, *, only_commits: bool = False) -> Repository:

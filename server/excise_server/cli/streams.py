@@ -66,9 +66,14 @@ def wide_console(width: int | None = None) -> Console:
 
 
 def show(
-    page: str | Callable[[Console], Iterable[RenderableType]], output: str | None = None
+    page: str | Callable[[Console], Iterable[RenderableType]],
+    output: str | None = None,
+    *,
+    width: int | None = None,
 ) -> None:
     """Print a page, or lines made for a console; or write them to the file ``output``.
+
+    - ``width``: the longest line off a terminal; None: lines are as long as they are.
 
     Raises SourceError if the file cannot be written.
     """
@@ -80,7 +85,7 @@ def show(
     elif isinstance(page, str):
         print(page)
     else:
-        out = wide_console()
+        out = wide_console(width)
         for line in page(out):
             out.print(line)
 

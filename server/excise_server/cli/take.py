@@ -7,6 +7,7 @@ import shlex
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 
 import click
@@ -19,9 +20,10 @@ from excise_server.cli.candidate_options import (
     batch_option,
     given_options,
     issue_option,
+    origin_option,
     selection_options,
 )
-from excise_server.cli.options import json_option, repo_option
+from excise_server.cli.options import choice_option, repo_option
 from excise_server.cli.progress import progress
 from excise_server.cli.review import opened, read_candidates
 from excise_server.cli.streams import say
@@ -47,12 +49,7 @@ _MAX_PLAN = 10_000_000
     "--plan", metavar="FILE", help="Take what a program chose (docs/json.md); - to read it."
 )
 @click.option("--digest", metavar="DIGEST", help="Only if the review still has this digest.")
-@click.option(
-    "--among", metavar="CANDIDATE", multiple=True, help="The review was of these candidates only."
-)
-@click.option(
-    "--origin", metavar="DIR", help="The folder that folders without git (--among) began as."
-)
+@origin_option
 @click.option("--conflicts", is_flag=True, help="Also take parts that conflict with the target.")
 @click.option("--split", is_flag=True, help="Take hunks without those that belong with them.")
 @click.option("--anyway", is_flag=True, help="Also take a mix that cannot work: see below.")
@@ -65,14 +62,13 @@ _MAX_PLAN = 10_000_000
 @selection_options
 @batch_option
 @issue_option
-@json_option
+@choice_option("--format", ("text", "json"), "text", "A patch, or for programs (docs/json.md).")
 def command(
     *,
     choices: tuple[str, ...],
     repo: str,
     plan: str | None,
     digest: str | None,
-    among: tuple[str, ...],
     origin: str | None,
     conflicts: bool,
     split: bool,
@@ -81,7 +77,7 @@ def command(
     timeout: float | None,
     write: bool,
     undo: bool,
-    as_json: bool,
+    format: str,
     batch: str,
     issue: str,
     selection: Selection,
@@ -110,6 +106,8 @@ def command(
     there), with your rights. If it does not pass, its last lines are shown and nothing is taken;
     --anyway takes the mix all the same.
 
+    With --origin, --only names the folders.
+
     --write changes the files of this checkout instead, and prints the command that undoes it. Your
     other edits in these files stay. If one of them is on the lines of a hunk, nothing is written.
     The command never stages or commits. --undo also undoes what was interrupted, and keeps what you
@@ -117,9 +115,9 @@ def command(
     """
     if undo:
         given = plan, digest, run
-        if choices or among or conflicts or write or any(each is not None for each in given):
+        if choices or conflicts or write or any(each is not None for each in given):
             raise click.UsageError("--undo undoes all of the last take: give no choices with it.")
-        return _undo(repo, origin, as_json=as_json)
+        return _undo(repo, origin, as_json=format == "json")
     if (plan is None) is not bool(choices):
         raise click.UsageError("name a CANDIDATE, or give a --plan FILE, and not both.")
     if plan is not None and (digest is not None or conflicts or split or anyway):
@@ -131,7 +129,10 @@ def command(
     planned = None if plan is None else _read_plan(plan)
     if not write or origin is not None:
         _make_good(repo, origin)
-    top, candidates = read_candidates(repo, origin, among, selection, ": --among FOLDER")
+    folders: tuple[str, ...] = ()
+    if origin is not None:
+        folders, selection = selection.only, replace(selection, only=())
+    top, candidates = read_candidates(repo, origin, folders, selection, ": --only FOLDER")
     candidates = for_issue(candidates, issue)
     if planned is None:
         choose = partial(choices_named, choices, in_conflict=conflicts)
@@ -143,7 +144,7 @@ def command(
             result = take_from_review(
                 candidates,
                 choose,
-                batch="" if batch == "all" else batch,
+                batch=batch,
                 digest=digest,
                 anyway=anyway,
                 split=split,
@@ -165,7 +166,7 @@ def command(
             if not anyway:
                 return 1
     undo_command = _write(repo, origin, result) if write else None
-    if as_json:
+    if format == "json":
         print(json_text(take_document(top, result, undo_command)))
     elif write:
         if undo_command is not None:

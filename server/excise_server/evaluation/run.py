@@ -53,7 +53,7 @@ def evaluate(
 ) -> Document:
     """Score every distinct output by every measure and correlate the values with the labels.
 
-    Returns: the document of ``excise eval --json`` (docs/evaluation.md), of which tables and
+    Returns: the document of ``excise eval --format json`` (docs/evaluation.md), of which tables and
     figures are views. Whoever chose the measures and read the records says what was skipped and
     rejected.
     """

@@ -43,7 +43,7 @@ def first_remarks(heading: str, texts: Sequence[str], rest: str) -> list[str]:
     """Return a remark on each of the first texts, and one that counts the others."""
     remarks = [f"{heading}: {text}" for text in texts[:SHOWN]]
     if len(texts) > SHOWN:
-        remarks.append(f"{heading}: {len(texts) - SHOWN:,} more; --json {rest}")
+        remarks.append(f"{heading}: {len(texts) - SHOWN:,} more; --format json {rest}")
     return remarks
 
 
@@ -135,7 +135,7 @@ def _correlations(measures: Document, against: str | None, width: int) -> Iterab
         table.add_row(*cells)
     yield table
     if left_out:
-        yield Text(f"not shown at this width: {', '.join(left_out)} (--json, --csv)", "dim")
+        yield Text(f"not shown at this width: {', '.join(left_out)} (--format json, csv)", "dim")
 
 
 def _columns(entries: Sequence[Document], against: str | None) -> list[_Column]:

@@ -5,10 +5,12 @@ Every refusal states its limit or its reason.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 
 from excise.text import Revision
+from excise_server.foundation.escape import visible
 
 MAX_BYTES = 10_000_000
 """Largest text read, in bytes of UTF-8 (or of the file): 10 MB."""
@@ -110,6 +112,20 @@ def first_few(names: Sequence[str], most: int = 3) -> str:
     """
     more = f" and {len(names) - most:,} more" if len(names) > most else ""
     return f"{', '.join(names[:most])}{more}"
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """Return the known names that are most like one, as a hint, or else the first of them.
+
+    >>> did_you_mean("codx", ["codex", "claude"]), did_you_mean("q", ["codex", "claude"])
+    ('did you mean codex?', 'there are codex, claude')
+    """
+    every = list(dict.fromkeys(known))
+    folded = {text.casefold(): text for text in reversed(every)}
+    near = [folded[text] for text in get_close_matches(name.casefold(), folded)]
+    if near:
+        return f"did you mean {' or '.join(map(visible, near))}?"
+    return f"there are {first_few(list(map(visible, every)), 8)}" if every else ""
 
 
 def megabytes(size: int) -> str:

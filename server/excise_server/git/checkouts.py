@@ -14,7 +14,7 @@ from fnmatch import fnmatchcase
 from excise_server.foundation.escape import visible
 from excise_server.foundation.files import read_bytes
 from excise_server.foundation.inputs import Rejected, SourceError, first_few, unique_ids
-from excise_server.git.history import worktree_made
+from excise_server.git.history import merge_bases, worktree_made
 from excise_server.git.repository import Repository, points_back
 from excise_server.review.candidate import Candidate, in_order
 from excise_server.review.names import Roots, Traces, name_of
@@ -200,7 +200,7 @@ class Selection:
 
     - ``worktrees``: every worktree, uncommitted changes included.
     - ``chosen``: what is chosen of other sources, by their settings: patterns of refs
-      (``branches``, `find_refs`), or files and folders (``patches``, ``runs``).
+      (``git``, `find_refs`), or files and folders (``patches``).
     - ``optional``: those of them that may match nothing, because they are settings and were not
       typed.
     - ``only``: globs of any name of a candidate (folder, branch, request, the tool's name); none:
@@ -238,7 +238,7 @@ def find_checkouts(
     listed: list[Candidate] = []
     if selection.worktrees:
         listed += _worktrees(repository, selection, rejected)
-    if selection.chosen.get("branches"):
+    if selection.chosen.get("git"):
         shown = {name for candidate in listed for name in candidate.names}
         listed += _refs(repository, selection, shown, rejected)
     ids = unique_ids([candidate.id for candidate in listed])
@@ -281,13 +281,16 @@ def _worktrees(
 def _refs(
     repository: Repository, selection: Selection, shown: set[str], rejected: list[Rejected]
 ) -> list[Candidate]:
-    patterns = selection.chosen["branches"]
+    patterns = selection.chosen["git"]
     refs, unusable = find_refs(repository, patterns)
-    if "branches" not in selection.optional and not (refs or unusable):
+    commits = [*_commits(repository, patterns, refs)]
+    if "git" not in selection.optional and not (refs or unusable or commits):
         shown_patterns = ", ".join(map(visible, patterns))
-        rejected.append(Rejected("branches", f"none matches {shown_patterns}"))
+        rejected.append(Rejected("git", f"none matches {shown_patterns}"))
     rejected += unusable
-    candidates = []
+    candidates = [
+        each for each in commits if is_chosen(selection, repository.top, each, (each.given,))
+    ]
     for ref in refs:
         branch = ref.short if ref.scheme in ("branch", "remote") else ""
         names = in_order([ref.name])
@@ -297,9 +300,32 @@ def _refs(
         ):
             candidates.append(candidate)
     if len(candidates) > MAX_REFS:
-        cut = _cut("branches", [c.id for c in candidates], MAX_REFS, "with the newest commits")
+        cut = _cut("git", [c.id for c in candidates], MAX_REFS, "with the newest commits")
         rejected.append(cut)
     return candidates[:MAX_REFS]
+
+
+def _commits(
+    repository: Repository, patterns: Sequence[str], refs: Sequence[Ref]
+) -> Iterator[Candidate]:
+    """Yield what patterns name that match no ref: tags, commits and ranges, which have a base."""
+    for pattern in patterns:
+        full = [*_full_patterns(pattern)]
+        if set("*?[:\n") & set(pattern) or any(
+            ref.full == name or ref.full.startswith(f"{name}/") for ref in refs for name in full
+        ):
+            continue
+        start, dots, end = pattern.partition("..")
+        ends = [start or "HEAD", end.removeprefix(".") or "HEAD"] if dots else [pattern]
+        found = [repository.commit_of(name) for name in ends]
+        commits = [commit for commit in found if commit is not None]
+        if len(commits) < len(ends):
+            continue
+        base = commits[0] if dots else ""
+        if end.startswith("."):
+            base = next(iter(merge_bases(repository, *commits)), "")
+        name = f"commit:{visible(pattern)}"
+        yield Candidate(name, "", "", commits[-1], (name,), visible(pattern), base=base)
 
 
 def _cut(name: str, ids: Sequence[str], limit: int, which: str) -> Rejected:
@@ -332,7 +358,7 @@ def traces_of(candidate: Candidate, main: str) -> Traces:
     is_remote = not candidate.folder and any(n.startswith("remote:") for n in candidate.names)
     is_local = candidate.folder or any(n.startswith("branch:") for n in candidate.names)
     given = "" if is_local else candidate.given
-    if candidate.kind in ("patch", "run"):
+    if candidate.kind == "patch":
         given = candidate.id.partition(":")[2]
     return Traces(
         folder=candidate.folder,

@@ -184,7 +184,7 @@ async def candidates(ls: ExciseServer, params: p.CandidatesParams) -> dict[str, 
     place = place_of(ls, params.uri)
     await ls.memory.ready()
     task, intent = params.task or "", _intent(ls, params.intent)
-    return await survey(ls, "candidates", place, branches=params.branches, task=task, intent=intent)
+    return await survey(ls, "candidates", place, git=params.git, task=task, intent=intent)
 
 
 async def worktrees(ls: ExciseServer, params: p.WorktreesParams) -> dict[str, Any]:
@@ -207,7 +207,7 @@ async def survey(
     ls: ExciseServer,
     kind: str,
     place: RepositoryFolder,
-    branches: Sequence[str] | None = None,
+    git: Sequence[str] | None = None,
     **more: object,
 ) -> dict[str, Any]:
     """Return a worker's survey of all candidates of a repository, those of the client included.
@@ -219,7 +219,7 @@ async def survey(
         folder=place.folder,
         folders=place.folders,
         settings=ls.gatherer.choices.settings,
-        branches=branches,
+        git=git,
         aside=dict(choices.states),
         bases=dict(choices.bases),
         given=[_with_paths(candidate) for candidate in ls.session.given.values()],

@@ -91,10 +91,10 @@ def settings_of(options: object) -> Settings:
 def source_choices_of(options: object) -> SourceChoices:
     """Read the choices of sources in the same way: each field of `SourceSettings` is an option.
 
-    ``true`` is a source's default (for requests: all), ``false`` is off. What is a list of patterns
+    ``true`` is a source's default, ``false`` is off. What is a list of patterns
     or names may also be one of these.
 
-    >>> source_choices_of({"sources": {"branches": ["agent/*"], "files": False}}).settings.branches
+    >>> source_choices_of({"sources": {"git": ["agent/*"], "files": False}}).settings.git
     ('agent/*',)
     >>> source_choices_of({"origin": "head", "trusted": False}).trusted
     False
@@ -111,10 +111,6 @@ def source_choices_of(options: object) -> SourceChoices:
         buffer=_option(options, "sources.buffer", False),
         trusted=not is_untrusted,
     )
-
-
-_MEANING_OF_TRUE = {"sources.requests": ("pull/*", "merge-requests/*")}
-"""Where that is not the default."""
 
 
 def _option(options: object, name: str, default: V, words: Collection[str] = ()) -> V:
@@ -137,7 +133,7 @@ def _option(options: object, name: str, default: V, words: Collection[str] = ())
         case (int(), int()) if type(given) is type(default) and 0 <= given <= default:
             taken = given
         case (tuple(), bool()):
-            taken = _MEANING_OF_TRUE.get(name, default) if given else ()
+            taken = default if given else ()
         case (tuple(), [*items]) if all(isinstance(item, str) for item in items):
             taken = tuple(items)
         case (dict(), dict()):

@@ -160,12 +160,13 @@ class Tools:
     async def find_duplicates(
         self,
         context: Context,
-        branches: Annotated[
+        git: Annotated[
             tuple[str, ...],
             Field(min_length=1, description="Pull requests or branches: pull/*, agent/*."),
         ],
         patch: Annotated[
-            str, Field(description="A diff to ask about; if empty, the branches are compared.")
+            str,
+            Field(description="A diff to ask about; if empty, they are compared with each other."),
         ] = "",
         title: Annotated[str, Field(description="The purpose of the patch, in one line.")] = "",
         message: Annotated[str, Field(description="Why, as you would write it.")] = "",
@@ -175,7 +176,7 @@ class Tools:
         if len(patch) > LONGEST_ASKED:
             raise ToolError(f"the patch has over {LONGEST_ASKED:,} characters")
         query = {"patch": patch, "title": title, "message": message, "onto": ""}
-        document = await self._survey("duplicates", context, folder, branches=branches, **query)
+        document = await self._survey("duplicates", context, folder, git=git, **query)
         return _answer(duplicates_answer(document))
 
     async def _paged(

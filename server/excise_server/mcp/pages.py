@@ -325,7 +325,7 @@ def whole_names(document: Document, names: Iterable[str]) -> list[str]:
 
 
 def take_answer(document: Document) -> Answer:
-    """Return the output of `excise take --json`, without the parts that the caller knows."""
+    """Return the output of `excise take --format json`, without the parts that the caller knows."""
     return {
         "origin": document["origin"],
         "files": some(

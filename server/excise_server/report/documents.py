@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 
-from msgspec import UNSET
+from msgspec import UNSET, UnsetType
 
 from excise import (
     Cluster,
@@ -52,14 +52,14 @@ def _system(corpus: CorpusScore, failed: int) -> d.SystemEntry:
     )
 
 
-def score_document(score: Score) -> d.ScoreDocument:
+def directed_entry(score: Score) -> d.DirectedEntry:
     """Return a directed score, its regions named origin, reference and hypothesis."""
     regions = [
         d.ScoreRegion.of(region, reference=_segment(region.a), hypothesis=_segment(region.b),
                        origin=_segment(region.origin), counts=_counts(region.counts))
         for region in score.regions
     ]  # fmt: skip
-    return d.ScoreDocument.of(
+    return d.DirectedEntry.of(
         score,
         score=score.value,
         exact=str(score.exact),
@@ -73,22 +73,20 @@ def renamed_of(level: Level | None) -> list[list[str]]:
     return [] if level is None else [list(pair) for pair in level.renamed]
 
 
-def explain_document(score: Score, revision_set: RevisionSet) -> d.ExplainDocument:
+def explained_entry(score: Score) -> d.ExplainedEntry:
     """Return the similarity of two revisions, its regions named origin, a and b."""
     a_in_b, b_in_a = score.contained
     regions_at: dict[int, list[int]] = defaultdict(list)
     for index, region in enumerate(score.regions):
         regions_at[region.place].append(index)
-    return d.ExplainDocument.of(
+    return d.ExplainedEntry.of(
         score,
         score=score.value,
         exact=str(score.exact),
-        revisions=[revision.id for revision in revision_set.revisions],
         renamed=renamed_of(score.level),
         anchored=float(score.anchored),
         anywhere=float(score.anywhere),
         contained=d.Contained(a=float(a_in_b), b=float(b_in_a)),
-        notes=[*score.notes, *(f"{name}: {note}" for name, note in revision_set.notes)],
         places=[
             d.PlaceEntry(regions=regions_at[number], counts=_counts(place.counts))
             for number, place in enumerate(score.places)
@@ -118,35 +116,60 @@ def _counts(counts: EditCounts) -> d.Counts:
     })  # fmt: skip
 
 
-def matrix_document(matrix: ScoreMatrix, revision_set: RevisionSet) -> d.MatrixDocument:
-    """Return the similarities of all pairs, in the order of ``revisions``."""
-    return d.MatrixDocument(
+def compare_document(
+    matrix: ScoreMatrix,
+    ranking: Sequence[Ranked],
+    intent: str,
+    revision_set: RevisionSet,
+    *,
+    clusters: d.ClustersEntry | UnsetType = UNSET,
+    explained: d.ExplainedEntry | UnsetType = UNSET,
+) -> d.CompareDocument:
+    """Return the pairs in the order of ``revisions``, their order with the facts behind it."""
+    notes = revision_set.notes_by_id
+    return d.CompareDocument(
         signature=matrix.signature,
         revisions=list(matrix.ids),
-        similarity=matrix.values.tolist(),
-        anchored=matrix.anchored.tolist(),
-        anywhere=matrix.anywhere.tolist(),
-        contained=matrix.contained.tolist(),
-        words=words_of(matrix),
-        notes=_notes(matrix, revision_set),
-        rejected=list(map(d.RejectedEntry.of, revision_set.rejected)),
-    )
-
-
-def rank_document(
-    matrix: ScoreMatrix, ranking: Sequence[Ranked], intent: str, revision_set: RevisionSet
-) -> d.RankDocument:
-    """Return the order of suggestions, with the facts behind it."""
-    notes = revision_set.notes_by_id
-    return d.RankDocument(
-        signature=matrix.signature,
+        matrix=d.MatrixEntry(
+            similarity=matrix.values.tolist(),
+            anchored=matrix.anchored.tolist(),
+            anywhere=matrix.anywhere.tolist(),
+            contained=matrix.contained.tolist(),
+            words=words_of(matrix),
+        ),
         intent=intent,
         disagree=disagree(ranking),
         ranking=[
             d.RankedEntry.of(ranked, notes=[*ranked.notes, *notes.get(ranked.id, ())])
             for ranked in ranking
         ],
+        clusters=clusters,
+        explained=explained,
+        notes=_notes(matrix, revision_set),
         rejected=list(map(d.RejectedEntry.of, revision_set.rejected)),
+    )
+
+
+def clusters_entry(
+    matrix: ScoreMatrix,
+    clusters: Sequence[Cluster],
+    reasons: Sequence[Sequence[d.ReasonEntry]],
+    *,
+    threshold: float,
+    linkage: str,
+) -> d.ClustersEntry:
+    """Return the clusters, the largest first, and what sets each apart."""
+    return d.ClustersEntry(
+        threshold=threshold,
+        linkage=linkage,
+        groups=[
+            d.ClusterEntry.of(
+                group_entry(cluster, matrix.ids),
+                words=[matrix.word(member, cluster.representative) for member in cluster.members],
+                reasons=list(of_group),
+            )
+            for cluster, of_group in zip(clusters, reasons, strict=True)
+        ],
     )
 
 

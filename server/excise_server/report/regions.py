@@ -20,7 +20,7 @@ from excise_server.report.tables import notes_text, number, summary
 from excise_server.report.words import SHARE_ELSEWHERE, plural
 
 MAX_TEXT = 4_000
-"""Most characters of a segment that are shown. --json has all of them."""
+"""Most characters of a segment that are shown. --format json has all of them."""
 
 CONTEXT = 120
 """Characters that are shown before and after a segment, on its lines."""
@@ -258,7 +258,7 @@ def _shown(token: str) -> str:
 
 
 MAX_MATCHES = 20
-"""Most pairs of places that are listed. --json has all."""
+"""Most pairs of places that are listed. --format json has all."""
 
 _Numbered = tuple[int, DivergentRegion]
 """A region with its number in the order of the text, from 1."""
@@ -293,7 +293,7 @@ def _elsewhere_view(
                 )
     if rest := matches[MAX_MATCHES:]:
         more = sum(match.n_grams for match in rest)
-        yield Text(f"… and {plural(more, 'n-gram')} at other places: --json has all", "dim")
+        yield Text(f"… and {plural(more, 'n-gram')} at other places: --format json has all", "dim")
     moved = sum(match.n_grams for match in matches)
     total = f"{_edits(score.counts, columns)}, {_here(score.counts):,} alike at the same place"
     yield Text(f"in all: {total} and {moved:,} at different places, which count {SHARE_ELSEWHERE}")

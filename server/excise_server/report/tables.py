@@ -9,6 +9,9 @@ from __future__ import annotations
 import io
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
+from itertools import combinations
+from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
 from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
@@ -190,6 +193,37 @@ def summary(score: Score, title: str, names: tuple[str, str]) -> RenderableType:
         line.append(", anywhere ", "not bold").append_text(number(float(score.anywhere)))
     notes = notes_text("note", score.notes)
     return Group(table, line, *notes, SignatureText(score.signature))
+
+
+_MOST_PAIRS = 10
+"""Most pairs of which the words are listed; JSON, Markdown and HTML have all."""
+
+
+def compare_lines(
+    matrix: ScoreMatrix,
+    ranking: Sequence[Ranked],
+    intent: str,
+    revision_set: RevisionSet,
+    clusters: Sequence[Cluster],
+    reasons: Sequence[str],
+    out: Console,
+) -> Iterator[RenderableType]:
+    """Yield the numbers and words of all pairs, the order, and the clusters, if there are any."""
+    yield from matrix_table(matrix, out.width)
+    pairs = [*combinations(range(len(matrix.ids)), 2)]
+    if len(pairs) <= _MOST_PAIRS:
+        yield Text()
+        for i, j in pairs:
+            score = number(float(matrix.values[i, j]))
+            yield Text.assemble((f"{i + 1} and {j + 1}  ", "dim"), score, f"  {matrix.word(i, j)}")
+    yield Text()
+    yield rank_table(ranking, intent, revision_set)
+    if clusters:
+        yield Text()
+        yield cluster_table(matrix, clusters)
+        yield from reasons_about(reasons)
+    yield from notes_about(matrix, revision_set)
+    yield SignatureText(matrix.signature)
 
 
 def matrix_table(matrix: ScoreMatrix, width: int) -> Iterable[RenderableType]:

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from excise_server.foundation.changes import Side
 from excise_server.foundation.escape import shown_name
-from excise_server.foundation.inputs import SourceError, first_few
+from excise_server.foundation.inputs import SourceError, did_you_mean, first_few
 from excise_server.review.kinds import Kind, kind_of
 from excise_server.wire.sources import SOURCES
 
-SCHEMES = ("client", *(source.kind for source in SOURCES.values()), "folder")
+SCHEMES = ("client", *(kind for source in SOURCES.values() for kind in source.kinds), "folder")
 """Kinds of names, the one that a candidate is known by first; any other kind comes last."""
 
 
@@ -80,7 +81,7 @@ class Candidate:
     @property
     def place(self) -> str:
         """Its branch, ``detached`` for a worktree on none, the title of a patch, or empty."""
-        if self.kind in ("patch", "run"):
+        if self.kind == "patch":
             return self.branch or self.given
         return self.branch or ("detached" if self.kind == "worktree" else "")
 
@@ -117,19 +118,45 @@ def candidates_called(name: str, candidates: Iterable[Candidate]) -> list[Candid
     return meant or [candidate for candidate in every if name in _names(candidate)]
 
 
+def candidates_meant(name: str, candidates: Iterable[Candidate]) -> list[Candidate]:
+    """Return the candidates with this name, or else those of which it is a part of a name.
+
+    After ``#`` or ``!`` stands the whole number of a request, which a branch may contain as well.
+    """
+    every = list(candidates)
+    if (meant := candidates_called(name, every)) or not name.strip("#!"):
+        return meant
+    text = re.escape(name.lstrip("#!").casefold())
+    part = re.compile(rf"(?<!\d){text}(?!\d)" if name[0] in "#!" else text)
+    return [
+        candidate
+        for candidate in every
+        if any(
+            part.search(own.casefold())
+            for own in {candidate.label, *_names(candidate)} - {candidate.folder}
+        )
+    ]
+
+
 def candidate_called(name: str, candidates: Sequence[Candidate]) -> Candidate:
-    """Return the one candidate of this name.
+    """Return the one candidate of this name, or of this part of a name: every door asks here.
 
     Raises SourceError if there is none, or several have it.
     """
-    meant = candidates_called(name, candidates)
+    meant = candidates_meant(name, candidates)
     if len(meant) == 1:
         return meant[0]
     if meant:
-        hint = f"name one by its id: {first_few([shown_name(c.id) for c in meant])}"
+        labels = [c.label for c in meant]
+        whole = (
+            labels if len({*labels}) == len(meant) and name not in labels else [c.id for c in meant]
+        )
+        hint = f"name one of {first_few([shown_name(text) for text in whole])}"
         raise SourceError(f"{shown_name(name)} names {len(meant)} candidates", hint=hint)
-    labels = first_few([shown_name(c.label) for c in candidates], 8)
-    hint = f"there are {labels}" if labels else "no candidate changes anything"
+    every = [text for c in candidates for text in (c.label, c.branch, c.given) if text]
+    hint = did_you_mean(name, every) if candidates else "no candidate changes anything"
+    if hint.startswith("there are"):
+        hint = f"there are {first_few([shown_name(c.label) for c in candidates], 8)}"
     raise SourceError(f"no candidate is called {shown_name(name)}", hint=hint)
 
 

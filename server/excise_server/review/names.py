@@ -328,14 +328,14 @@ def name_of(traces: Traces, roots: Roots | None = None) -> Name:
     resorts = (traces.folder, traces.commit[:_COMMIT_DIGITS], "unnamed")
     text = next(text for text in (*ends, *resorts) if text.strip())
     if signature := signed_by(traces.trailers):
-        return Name(signature.tool, "", "", (text, f"{signature.word} {text}"))
+        return Name(signature.tool, "", "", (text, f"{signature.word}-{text}"))
     return Name("", "", "", (text,))
 
 
 def labels(
     candidates: Sequence[Traces], roots: Roots | None = None, shown: Callable[[str], str] = str
 ) -> tuple[str, ...]:
-    """Return a label for each candidate, the shortest of its forms that no other one has.
+    """Return a label for each candidate, one word: the shortest of its forms that no other one has.
 
     Candidates that would share a label all take the next longer form: with the tool, with the
     shortest distinguishing end of the path (entire parts, never cut inside one), with the kind of
@@ -396,7 +396,7 @@ def _named(layout: Layout, match: re.Match[str], branch: str) -> Name:
     if layout.label == "branch":
         own_name = full_name = branch or own_name
     texts = [own_name, full_name] if layout.label != "tool and name" and own_name.strip() else []
-    texts += [f"{layout.word} {own_name}", f"{layout.word} {full_name}"]
+    texts += [f"{layout.word}-{own_name}", f"{layout.word}-{full_name}"]
     return Name(layout.tool, own_name, groups.get("task") or "", tuple(dict.fromkeys(texts)))
 
 
@@ -409,14 +409,25 @@ def _all_forms(traces: Traces, name: Name, length: int) -> tuple[str, ...]:
     behind = []
     if length:
         ends = [_end(traces.folder, length), _end(traces.folder, length + 1)]
-        behind = [*([] if name.own else ends), *(f"{first} ({end})" for end in ends)]
+        behind = [*([] if name.own else ends), *(f"{first}@{end}" for end in ends)]
     elif traces.branch:
-        behind = [f"{first} (heads/{traces.branch})"]
+        behind = [f"{first}@heads/{traces.branch}"]
     elif traces.remote:
-        behind = [f"{first} (remotes/{traces.remote})"]
+        behind = [f"{first}@remotes/{traces.remote}"]
     if traces.commit:
-        behind.append(f"{behind[-1] if behind else first} {traces.commit[:_COMMIT_DIGITS]}")
-    return tuple(dict.fromkeys((*name.forms, *behind)))
+        behind.append(f"{behind[-1] if behind else first}-{traces.commit[:_COMMIT_DIGITS]}")
+    return tuple(dict.fromkeys(map(_without_blanks, (*name.forms, *behind))))
+
+
+_BLANKS = re.compile(r"[^\S\t-\r\x1c-\x1f\x85\u2028\u2029]+")
+
+
+def _without_blanks(text: str) -> str:
+    """Return a text with a hyphen for blanks, so that a label is one word of a command line.
+
+    Tabs and line ends stay: they are shown by their escapes.
+    """
+    return _BLANKS.sub("-", text.strip(" ")) or "unnamed"
 
 
 def _telling_lengths(folders: Sequence[str], shown: Callable[[str], str]) -> dict[str, int]:
@@ -464,7 +475,7 @@ def _numbered(texts: Sequence[str], shown: Callable[[str], str]) -> tuple[str, .
         label, number = text, 1
         while (look := _look(label, shown)) in seen or (number > 1 and look in reserved):
             number += 1
-            label = f"{text} #{number}"
+            label = f"{text}#{number}"
         seen.add(look)
         unique.append(label)
     return tuple(unique)

@@ -9,6 +9,7 @@ from excise import Cluster, Ranked, ScoreMatrix
 from excise.clustering import cluster_values
 from excise.facts import EditFacts
 from excise.ranking import INTENT, check_intent, rank_members, without_code
+from excise_server.review.candidate import Candidate, candidates_meant
 from excise_server.review.relations import Batch
 
 
@@ -95,17 +96,14 @@ def _by_level(ranking: Sequence[Ranked], level: Callable[[str], int]) -> list[Ra
 
 
 def chosen_batch(
-    batches: Sequence[Batch], name: str, labels: Iterable[tuple[str, str]]
+    batches: Sequence[Batch], name: str, candidates: Iterable[Candidate]
 ) -> Batch | None:
-    """Return the batch of a name: its number from 1, its task, or a label or id of a member.
-
-    - ``labels``: names of candidates, and the ids that these belong to.
-    """
+    """Return the batch of a name: its number from 1, its task, or the name of a member."""
     if name.isdecimal() and name.isascii() and 1 <= int(name) <= len(batches):
         return batches[int(name) - 1]
     by_task = [batch for batch in batches if batch.task == name]
     if len(by_task) == 1:
         return by_task[0]
-    ids = {identity for label, identity in labels if name in (label, identity)}
+    ids = {candidate.id for candidate in candidates_meant(name, candidates)}
     by_member = [batch for batch in batches if not ids.isdisjoint(batch.members)]
     return by_member[0] if len(by_member) == 1 else None

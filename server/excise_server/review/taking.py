@@ -31,7 +31,12 @@ from excise_server.foundation.changes import LINK, SUBMODULE, Side
 from excise_server.foundation.escape import path_spelled, printable, shown_name
 from excise_server.foundation.file_bytes import ByteLines, text_of_bytes
 from excise_server.foundation.inputs import SourceError, first_few
-from excise_server.review.candidate import Candidate, candidate_called, candidates_called
+from excise_server.review.candidate import (
+    Candidate,
+    candidate_called,
+    candidates_called,
+    candidates_meant,
+)
 from excise_server.review.composing import (
     Fact,
     NewLines,
@@ -728,7 +733,11 @@ def choices_named(
             choices.append(Choice(current.id, in_conflict=in_conflict))
             continue
         if chosen is None:
-            raise _nothing(argument, current, candidates)
+            if not candidates_meant(argument, candidates):
+                raise _nothing(argument, current, candidates)
+            current = candidate_called(argument, candidates)
+            choices.append(Choice(current.id, in_conflict=in_conflict))
+            continue
         if choices[-1].candidate == current.id and not choices[-1].path:
             choices.pop()  # the arguments after it name its files
         choices.append(replace(chosen, in_conflict=in_conflict))

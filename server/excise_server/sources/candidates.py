@@ -94,7 +94,9 @@ def find_candidates(
     onto = selection.onto if selection.onto != SAVED else ""
     origin = commit_named(repository, onto, "--onto") if onto else repository.head()
     if origin is None:
-        raise SourceError("no commits yet: nothing to replay candidates onto")
+        raise SourceError(
+            "no commits yet: nothing to replay candidates onto", hint="commit something first"
+        )
     target, notes = Target(origin), list[str]()
     if selection.onto == SAVED:
         target = saved_target(repository, origin, untracked=selection.untracked)
@@ -297,6 +299,8 @@ def _started(
                 start = history.start_at(commit_named(repository, chosen_base, "--base"))
             elif remembered_base is not None:
                 start = history.start_at(remembered_base)
+            elif candidate.base:  # of a range
+                start = history.start_at(candidate.base)
             else:
                 start = history.own_base(
                     candidate.commit,

@@ -43,7 +43,7 @@ LANDED = "the origin has its edits already"
 UNLIKE = "the branch has another text now: this is the one that is merged"
 
 _HINTS = {
-    "choose with --only GLOB": "choose with the setting sources.branches",
+    "choose with --only GLOB": "choose with the setting sources.git",
     "name the commit it started from with --base NAME=REV": "",
 }
 """The hints of the commands, and their replacements in an editor."""
@@ -190,7 +190,7 @@ def _of_repository(
             continue
         if version is not None:
             versions.append(version)
-        elif each.read.candidate.kind not in ("patch", "run"):
+        elif each.read.candidate.kind != "patch":
             unchanged.append(each.read.candidate.id)
     named = labelled(repository, [version.candidate for version in versions])
     files = [version.file for version in versions if version.file]
@@ -349,10 +349,10 @@ def _with_sides(sides: Iterable[Version], versions: list[Version]) -> list[Versi
             shown.append(side)
         elif _is_same(side, same):
             versions.remove(same)
-            word = own.label.rpartition(" ")[2].strip("()")
+            word = own.label.rpartition("@")[2]
             candidate = replace(
                 same.candidate,
-                label=f"{same.candidate.label} ({word})",
+                label=f"{same.candidate.label}@{word}",
                 names=in_order([*same.candidate.names, *own.names]),
                 notes=tuple(dict.fromkeys((*own.notes, *same.candidate.notes))),
             )

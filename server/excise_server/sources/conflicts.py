@@ -222,7 +222,7 @@ def _from_index(
 def _label(word: str, side: MergeSide, marked: str) -> str:
     """Return the name of a side: its branch, else the name in the markers, else its commit."""
     shown = side.branch or ("" if marked == "HEAD" else marked) or side.commit[:10]
-    return f"{visible(shown)} ({word})" if shown else word
+    return f"{visible(shown)}@{word}".replace(" ", "-") if shown else word
 
 
 def _text(blob: Blob | SourceError, number: int) -> str:

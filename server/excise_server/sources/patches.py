@@ -48,10 +48,9 @@ def list_patches(
     Raises SourceError if a path that was typed cannot be read, or contains no patch.
     """
     named = [
-        (f"{kind}:{series.name}", series)
-        for kind, setting in (("patch", "patches"), ("run", "runs"))
-        for path in selection.chosen.get(setting, ())
-        for series in _read(path, kind, setting, setting not in selection.optional, rejected)
+        (f"patch:{series.name}", series)
+        for path in selection.chosen.get("patches", ())
+        for series in _read(path, "patches" not in selection.optional, rejected)
     ]
     selected = []
     for name, (_, series) in zip(unique_ids([name for name, _ in named]), named, strict=True):
@@ -85,9 +84,7 @@ def folders_named(
     return tuple(existing)
 
 
-def _read(
-    path: str, kind: str, setting: str, must_exist: bool, rejected: list[Rejected]
-) -> Iterator[_Series]:
+def _read(path: str, must_exist: bool, rejected: list[Rejected]) -> Iterator[_Series]:
     """Yield the patches of a file or folder."""
     try:
         top = os.path.realpath(path)
@@ -102,18 +99,18 @@ def _read(
         if must_exist:
             raise
         name = visible(os.path.basename(path))
-        rejected.append(Rejected(f"{setting}:{name}", error.reason, error.hint))
+        rejected.append(Rejected(f"patches:{name}", error.reason, error.hint))
         return
     for file in files:
         name, ending = os.path.splitext(os.path.relpath(file, root).replace(os.sep, "/"))
         name = visible(name)
         try:
             if ending == _LINES:
-                yield from _lines(file, root, name, kind, rejected)
+                yield from _lines(file, root, name, rejected)
             else:
-                yield from _mails(read(read_bytes(file, [root])), name, kind, rejected)
+                yield from _mails(read(read_bytes(file, [root])), name, rejected)
         except SourceError as error:
-            rejected.append(Rejected(f"{kind}:{name}", error.reason, error.hint))
+            rejected.append(Rejected(f"patch:{name}", error.reason, error.hint))
 
 
 def _files(top: str) -> Iterator[str]:
@@ -130,9 +127,7 @@ def _files(top: str) -> Iterator[str]:
                 yield os.path.join(folder, name)
 
 
-def _mails(
-    messages: Sequence[Message], name: str, kind: str, rejected: list[Rejected]
-) -> Iterator[_Series]:
+def _mails(messages: Sequence[Message], name: str, rejected: list[Rejected]) -> Iterator[_Series]:
     """Yield the series of a file: what was sent as one, or is made from what precedes it."""
     good = [message for message in messages if not message.error]
     series: dict[int, _Series] = {}
@@ -150,7 +145,7 @@ def _mails(
     is_one = len(series) + len(bad) == 1
     for message in bad:
         shown = name if is_one else f"{name}#{message.number}"
-        rejected.append(Rejected(f"{kind}:{shown}", visible(message.error)))
+        rejected.append(Rejected(f"patch:{shown}", visible(message.error)))
     for number, own in series.items():
         yield own if is_one else replace(own, name=f"{name}#{number}")
 
@@ -164,9 +159,7 @@ def _continues(earlier: Patch, later: Patch) -> bool:
     )
 
 
-def _lines(
-    path: str, root: str, name: str, kind: str, rejected: list[Rejected]
-) -> Iterator[_Series]:
+def _lines(path: str, root: str, name: str, rejected: list[Rejected]) -> Iterator[_Series]:
     """Yield the predictions of a file of JSON lines."""
     lines = read_bytes(path, [root], limit=_MAX_LINES).split(b"\n")
     for number, line in enumerate(lines, start=1):
@@ -181,7 +174,7 @@ def _lines(
             yield _Series(called, patch, task=visible(instance))
         except (SourceError, PatchError) as error:
             reason = error.reason if isinstance(error, SourceError) else str(error)
-            rejected.append(Rejected(f"{kind}:{called}", f"line {number}: {reason}"))
+            rejected.append(Rejected(f"patch:{called}", f"line {number}: {reason}"))
 
 
 def _prediction(line: bytes) -> tuple[str, str, bytes]:

@@ -56,17 +56,14 @@ def listers() -> list[Listed]:
     return _functions("list_")
 
 
-_KINDS_OF_REQUESTS = {"#": "pull", "!": "merge-requests"}
-
-
 def setting_of(name: str) -> str:
     """Return the setting of an id or of the subject of a refusal, or "" if it has none.
 
-    >>> setting_of("remote:origin/fix"), setting_of("git")
-    ('remotes', '')
+    >>> setting_of("remote:origin/fix"), setting_of("client:a")
+    ('git', '')
     """
     kind = name.partition(":")[0]
-    return next((setting for setting, source in SOURCES.items() if source.kind == kind), "")
+    return next((setting for setting, source in SOURCES.items() if kind in source.kinds), "")
 
 
 def selection_of(
@@ -79,27 +76,16 @@ def selection_of(
 
     - ``bases``: the commits that candidates started from, as the user set them.
     - ``wrong``: a list that receives invalid patterns and folders, with the reason.
-    - ``folders``: the workspace folders, which contain the folders of patches and runs.
+    - ``folders``: the workspace folders, which contain the folders of patches.
     """
     wrong = [] if wrong is None else wrong
-    kinds = {
-        "branches": (settings.branches, "refs/heads/{}".format),
-        "remotes": (settings.remotes, "refs/remotes/{}".format),
-        "requests": (settings.requests, _request_pattern),
-    }
-    names = []  # full ones, so that each pattern matches its own kind alone
-    for setting, (patterns, full) in kinds.items():
-        for pattern in patterns:
-            if not pattern or "\0" in pattern:
-                wrong.append(Rejected(setting, "a pattern is empty or contains a NUL character"))
-            elif name := full(pattern):
-                names.append(name)
-            else:
-                hint = "pull/*, merge-requests/*, #12 or !12"
-                wrong.append(Rejected(setting, f"{visible(pattern)}: not a request", hint))
+    chosen = _chosen(asdict(settings), folders, wrong)
+    valid = tuple(pattern for pattern in chosen["git"] if pattern and "\0" not in pattern)
+    if valid != chosen["git"]:
+        wrong.append(Rejected("git", "a pattern is empty or contains a NUL character"))
     return Selection(
         worktrees=settings.worktrees,
-        chosen=_chosen(asdict(settings), folders, wrong) | {"branches": tuple(names)},
+        chosen=chosen | {"git": valid},
         optional=CHOSEN,
         remembered=tuple(bases),
     )
@@ -112,7 +98,7 @@ def selection_asked(asked: Mapping[str, Any], folders: Sequence[str]) -> Selecti
 
     - ``asked``: sources (`CHOSEN`), ``only``, ``onto`` and ``base`` (``NAME=REV``); each may be
       absent.
-    - ``folders``: the folders that may be read: patches and runs are in folders inside them.
+    - ``folders``: the folders that may be read: patches are in folders inside them.
     """
     wrong: list[Rejected] = []
     chosen = _chosen(asked, folders, wrong)
@@ -140,10 +126,3 @@ def _chosen(
     for name in (name for name in CHOSEN if SOURCES[name].has_folders):
         chosen[name] = folders_named(chosen[name], name, folders, wrong)
     return chosen
-
-
-def _request_pattern(pattern: str) -> str:
-    kind, number = _KINDS_OF_REQUESTS.get(pattern[0], ""), pattern[1:]
-    if not kind:
-        kind, _, number = pattern.removesuffix("/head").partition("/")
-    return f"refs/{kind}/{number}/head" if kind in _KINDS_OF_REQUESTS.values() and number else ""

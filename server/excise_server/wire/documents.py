@@ -78,7 +78,7 @@ class GroupEntry(Shape, frozen=True, kw_only=True):
 
 
 class RecordLine(Shape, frozen=True, kw_only=True):
-    """A line of ``score --jsonl``."""
+    """A line of ``eval --format jsonl``."""
 
     id: str | float | None
     score: float
@@ -113,7 +113,7 @@ class DifferenceEntry(Shape, frozen=True, kw_only=True):
 
 
 class SummaryDocument(Document, frozen=True, kw_only=True):
-    """The output of ``score --jsonl --summary --json``."""
+    """The output of ``eval --format json``."""
 
     system: SystemEntry
     baseline: SystemEntry | UnsetType = UNSET
@@ -121,7 +121,7 @@ class SummaryDocument(Document, frozen=True, kw_only=True):
 
 
 class ErrorLine(Shape, frozen=True, kw_only=True):
-    """A line of ``score --jsonl`` for a record that could not be scored."""
+    """A line of ``eval --format jsonl`` for a record that could not be scored."""
 
     id: str | float | None
     error: str
@@ -191,7 +191,7 @@ class Contained(Shape, frozen=True, kw_only=True):
     b: float
 
 
-class PairDocument(Document, frozen=True, kw_only=True):
+class PairEntry(Shape, frozen=True, kw_only=True):
     """The score of a pair, in any form, or null if it is undefined."""
 
     value: float
@@ -205,17 +205,16 @@ class PairDocument(Document, frozen=True, kw_only=True):
     notes: list[str]
 
 
-class ScoreDocument(PairDocument, frozen=True, kw_only=True):
-    """The output of ``score --json``."""
+class DirectedEntry(PairEntry, frozen=True, kw_only=True):
+    """The directed score of the last revision against those before it, of which the best counts."""
 
     reference: int | None
     regions: list[ScoreRegion]
 
 
-class ExplainDocument(PairDocument, frozen=True, kw_only=True):
-    """The output of ``explain --json``."""
+class ExplainedEntry(PairEntry, frozen=True, kw_only=True):
+    """The similarity of two revisions, and where they diverge."""
 
-    revisions: list[str]
     anchored: float
     anywhere: float
     contained: Contained
@@ -227,17 +226,14 @@ class ExplainDocument(PairDocument, frozen=True, kw_only=True):
 # --- several revisions ----------------------------------------------------------------------------
 
 
-class MatrixDocument(Document, frozen=True, kw_only=True):
-    """The output of ``matrix --json``."""
+class MatrixEntry(Shape, frozen=True, kw_only=True):
+    """The numbers and words of all pairs, in the order of the revisions."""
 
-    revisions: list[str]
     similarity: Values
     anchored: Values
     anywhere: Values
     contained: Values
     words: list[list[Word]]
-    notes: Notes
-    rejected: list[RejectedEntry]
 
 
 class RankedEntry(Shape, frozen=True, kw_only=True):
@@ -256,20 +252,34 @@ class RankedEntry(Shape, frozen=True, kw_only=True):
     notes: list[str]
 
 
-class RankDocument(Document, frozen=True, kw_only=True):
-    """The output of ``rank --json``."""
-
-    intent: str
-    disagree: bool
-    ranking: list[RankedEntry]
-    rejected: list[RejectedEntry]
-
-
 class ClusterEntry(GroupEntry, frozen=True, kw_only=True):
     """A group of similar edits, and the word for each next to the representative."""
 
     words: list[Word]
     reasons: list[ReasonEntry]
+
+
+class ClustersEntry(Shape, frozen=True, kw_only=True):
+    """Groups of similar edits, the largest first."""
+
+    threshold: float
+    linkage: str
+    groups: list[ClusterEntry]
+
+
+class CompareDocument(Document, frozen=True, kw_only=True):
+    """The output of ``compare``; a directed measure has neither matrix nor order."""
+
+    revisions: list[str]
+    matrix: MatrixEntry | UnsetType = UNSET
+    intent: str | UnsetType = UNSET
+    disagree: bool | UnsetType = UNSET
+    ranking: list[RankedEntry] | UnsetType = UNSET
+    clusters: ClustersEntry | UnsetType = UNSET
+    explained: ExplainedEntry | UnsetType = UNSET
+    directed: DirectedEntry | UnsetType = UNSET
+    notes: Notes
+    rejected: list[RejectedEntry]
 
 
 class ClusterDocument(Document, frozen=True, kw_only=True):
@@ -611,7 +621,7 @@ class TakenFileEntry(Shape, frozen=True, kw_only=True):
 
 
 class TakeDocument(Shape, frozen=True, kw_only=True):
-    """The output of ``take --json``, with the patch in base64 if it is not UTF-8."""
+    """The output of ``take --format json``, with the patch in base64 if it is not UTF-8."""
 
     schema: int = SCHEMA
     repository: str
@@ -628,7 +638,7 @@ class TakeDocument(Shape, frozen=True, kw_only=True):
 
 
 class UndoneDocument(Shape, frozen=True, kw_only=True):
-    """The output of ``take --undo --json``: when the take was made, and how its files change."""
+    """The output of ``take --undo --format json``: when the take was made, and what changes."""
 
     schema: int = SCHEMA
     repository: str

@@ -334,10 +334,10 @@ class WorktreesParams(_Choosing):
 
 
 class CandidatesParams(ProtocolRecord):
-    """A folder or file of a repository, branches besides its worktrees, a task, and the intent."""
+    """A folder or file of a repository, patterns of git, a task, and the intent."""
 
     uri: str
-    branches: list[str] | None = None
+    git: list[str] | None = None
     task: str | None = None
     intent: str | None = None
 

@@ -18,7 +18,7 @@ _PATCHES = (f"**/*.{{{','.join(ending[1:] for ending in ENDINGS)}}}",)
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """One source: the word before the colon of its ids, and its function in ``sources/``.
+    """One source: the words before the colon of its ids, and its function in ``sources/``.
 
     ``list_..`` lists candidates of a repository, for all; ``find..`` finds versions of one
     document, for editors. `watch` has globs of what the list depends on: below git's common folder,
@@ -27,7 +27,7 @@ class Source:
     option and its argument of a tool. Without help, commands and requests cannot choose it.
     """
 
-    kind: str
+    kinds: tuple[str, ...]
     function: str
     watch: tuple[str, ...] = ()
     help: str = ""
@@ -44,62 +44,46 @@ def _source(default: object, *about: Any, **more: Any) -> Any:  # noqa: ANN401 -
 class SourceSettings:
     """The settings of the user, and the table of all sources: a new one is one file and one line.
 
-    Options of commands, arguments of tools and fields of requests have the same words. Patterns of
-    branches and of remote branches are those of ``git for-each-ref refs/heads/PATTERN`` and
-    ``refs/remotes/PATTERN``; none: off.
+    Options of commands, arguments of tools and fields of requests have the same words.
 
     - ``origin``: the text to compare revisions with, unless a better one is known.
     - ``worktrees``: take the file from the other worktrees, uncommitted changes included.
-    - ``requests``: fetched pull and merge requests: ``pull/*``, ``merge-requests/*``, ``#12``,
-      ``!12``.
+    - ``git``: what git has besides: branches, local and remote (``agent/*``, ``origin/pr-*``),
+      fetched requests (``pull/75*``, ``#12``, ``!12``), full names of refs, tags, commits, ranges
+      (``main..topic``). Patterns are those of ``git for-each-ref``; none: off.
     - ``conflicts``: take the sides of a conflicted file.
     - ``files``: globs of files beside the document. ``${file}``, ``${stem}`` and ``${extension}``
       are replaced by its name and the two parts of its name.
-    - ``patches``, ``runs``: folders of patches and mailboxes, and of agents' diffs or predictions,
-      relative to a workspace folder.
+    - ``patches``: folders of patches, mailboxes, and agents' diffs or predictions, relative to a
+      workspace folder.
     """
 
     origin: OriginChoice = "saved"
-    worktrees: bool = _source(True, "worktree", "registry.list_checkouts", ("worktrees/**",))
-    branches: tuple[str, ...] = _source(
-        ("**",),
-        "branch",
+    worktrees: bool = _source(True, ("worktree",), "registry.list_checkouts", ("worktrees/**",))
+    git: tuple[str, ...] = _source(
+        (
+            "refs/heads/**",
+            "container-use/**",
+            "origin/claude/**",
+            "origin/codex/**",
+            "origin/copilot/**",
+        ),
+        ("branch", "remote", "ref", "commit"),
         "registry.list_checkouts",
-        ("refs/heads/**", "packed-refs"),
-        "Also branches and fetched requests (agent/*, origin/pr-*, pull/*, #12); ** for branches.",
-        "Branches like agent/* or pull/*, in addition to all worktrees.",
+        ("refs/**", "packed-refs"),
+        "Branches, pull requests (#12, pull/75*), tags, commits and ranges, beside the worktrees.",
     )
-    remotes: tuple[str, ...] = _source(
-        ("container-use/**", "origin/claude/**", "origin/codex/**", "origin/copilot/**"),
-        "remote",
-        "registry.list_checkouts",
-        ("refs/remotes/**", "packed-refs"),
-    )
-    requests: tuple[str, ...] = _source(
-        (),
-        "ref",
-        "registry.list_checkouts",
-        ("refs/pull/**", "refs/merge-requests/**", "packed-refs"),
-    )
-    conflicts: bool = _source(True, "conflict", "conflicts.find")
+    conflicts: bool = _source(True, ("conflict",), "conflicts.find")
     files: tuple[str, ...] = _source(
-        ("${file}.suggestion-*", "${file}.orig", "${file}.rej"), "file", "beside.find_files"
+        ("${file}.suggestion-*", "${file}.orig", "${file}.rej"), ("file",), "beside.find_files"
     )
     patches: tuple[str, ...] = _source(
         (),
-        "patch",
+        ("patch",),
         "patches.list_patches",
         _PATCHES,
-        "Also patches, mails and predictions (*.jsonl), of a file or folder.",
-        "Folders of patches, below the folder.",
-        has_folders=True,
-    )
-    runs: tuple[str, ...] = _source(
-        (),
-        "run",
-        "patches.list_patches",
-        _PATCHES,
-        "The same, named as agents' runs.",
+        "Patches, mailboxes, runs of agents and predictions (*.jsonl), of a file or folder.",
+        "Folders of patches and runs of agents, below the folder.",
         has_folders=True,
     )
 

@@ -145,7 +145,7 @@ def _duplicates(asked: Mapping[str, Any], cancel: CancelFlag) -> d.Shape:
     from excise_server.sources.requests import read_requests
 
     repository = open_folder(asked["folder"], asked["folders"])
-    heads = read_requests(repository, asked["branches"], asked["onto"])
+    heads = read_requests(repository, asked["git"], asked["onto"])
     cancel.check()
     if not asked["patch"]:
         duplicates = find_duplicates(heads.proposals)
@@ -177,9 +177,9 @@ def _everyone(asked: Mapping[str, Any]) -> tuple[str, Candidates]:
         tuple(bases.items()),
         folders=asked["folders"],
     )
-    if (branches := asked["branches"]) is not None:
-        chosen = {**selection.chosen, "branches": tuple(branches)}
-        optional = chosen.keys() - {"branches"}
+    if (patterns := asked["git"]) is not None:
+        chosen = {**selection.chosen, "git": tuple(patterns)}
+        optional = chosen.keys() - {"git"}
         selection = replace(selection, worktrees=True, chosen=chosen, optional=optional)
     return repository.top, find_candidates(repository, selection, given=given)
 

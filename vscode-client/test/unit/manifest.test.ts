@@ -102,7 +102,7 @@ test("what could name a program is restricted, and is no folder's to set", () =>
 
 test("defaults of the settings are the server's", () => {
   const documented = readFileSync("../docs/sources.md", "utf8");
-  for (const name of ["origin", "worktrees", "branches", "conflicts", "files", "patches"]) {
+  for (const name of ["origin", "worktrees", "git", "conflicts", "files", "patches"]) {
     const setting = properties[name === "origin" ? "excise.origin" : `excise.sources.${name}`];
     const row = new RegExp(`^\\| \`${name}\` \\| \`(.*?)\` \\|`, "m").exec(documented)?.[1] ?? "";
     const value: unknown = name === "origin" ? row : JSON.parse(row);

@@ -1,0 +1,202 @@
+"""``excise compare``: revisions of one file in numbers: every pair, the order, what diverges."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+import click
+from msgspec import UNSET, UnsetType
+
+import excise
+from excise.clustering import DISTANCE, LINKAGE
+from excise.signature import check_measure
+from excise.text import Revision, normalise
+from excise_server.cli.inputs import read_set, report_rejected, similarities
+from excise_server.cli.options import (
+    MeasureOptions,
+    format_option,
+    intent_option,
+    measure_options,
+    output_option,
+)
+from excise_server.cli.progress import progress
+from excise_server.cli.streams import show
+from excise_server.foundation.inputs import RevisionSet, SourceError
+from excise_server.report.documents import (
+    clusters_entry,
+    compare_document,
+    directed_entry,
+    explained_entry,
+)
+from excise_server.report.reasons import reason_lines, revision_reasons
+from excise_server.wire.documents import ClustersEntry, CompareDocument, json_text
+
+
+@click.command("compare")
+@click.argument("origin")
+@click.argument("revisions", nargs=-1, metavar="REVISION...")
+@click.option("--explain", is_flag=True, help="Show where two revisions diverge, side by side.")
+@click.option("--clusters", is_flag=True, help="Group the revisions that are alike.")
+@intent_option
+@measure_options
+@format_option
+@output_option
+def command(
+    choices: MeasureOptions,
+    *,
+    origin: str,
+    revisions: tuple[str, ...],
+    explain: bool,
+    clusters: bool,
+    intent: str,
+    format: str,
+    output: str | None,
+) -> int:
+    """Compare REVISIONs of the file ORIGIN: how alike each pair is, from 0 to 1, and their order.
+
+    First in the order comes the edit that most revisions make: those with the same code, comments
+    aside. Of edits that are made equally often, the first is what is nearest to all others, and of
+    these the one with fewer tokens. With --intent fix, for a bug fix, only the number of tokens
+    counts here. What is broken, or changes no code, comes last. The order is advice.
+
+    With a directed measure, as the paper has it (--measure del:p), the last REVISION is a
+    hypothesis, which is scored against those before it; of several references the best counts.
+
+    ORIGIN may be -: a JSON document on standard input, {"origin", "language" or "path",
+    "revisions": [{"id", "text"}]}. REVISIONs are then the ids of some of them, or all.
+    """
+    if explain and clusters:
+        raise click.UsageError("choose one of --explain and --clusters.")
+    if format in ("markdown", "html") and (explain or choices.is_directed):
+        raise click.UsageError("what diverges is shown as --format text or json.")
+    revision_set = read_set(origin, revisions, choices)
+    if choices.is_directed:
+        if clusters:
+            raise click.UsageError("--clusters needs a symmetric measure: drop del:p.")
+        return _directed(revision_set, choices, format, output)
+    if explain:
+        _check_two(revision_set)
+    matrix = similarities(revision_set, choices)
+    check_measure(choices.parts, matrix.signature)
+    ranking = excise.rank(matrix, intent=intent)
+    score = _pair(revision_set, choices) if explain else None
+    groups: tuple[excise.Cluster, ...] = ()
+    entry: ClustersEntry | UnsetType = UNSET
+    lines: list[str] = []
+    if clusters or format == "html":
+        with progress("Clustering"):
+            groups = excise.cluster(matrix)
+            reasons = revision_reasons(matrix, groups, revision_set)
+        lines = reason_lines(groups, matrix.ids, reasons)
+        entry = clusters_entry(matrix, groups, reasons, threshold=DISTANCE, linkage=LINKAGE)
+    if format == "html":
+        from excise_server.report.html_groups import revisions_page
+
+        page = revisions_page(
+            matrix, groups, revision_set, lines, threshold=DISTANCE, linkage=LINKAGE
+        )
+        show(page, output)
+    elif format == "text":
+        from excise_server.report import tables
+
+        if score is not None:
+            _show_regions(score, revision_set, revision_set.revisions, choices, output)
+        else:
+            show(
+                partial(tables.compare_lines, matrix, ranking, intent, revision_set, groups, lines),
+                output,
+            )
+    else:
+        explained = UNSET if score is None else explained_entry(score)
+        document = compare_document(
+            matrix, ranking, intent, revision_set, clusters=entry, explained=explained
+        )
+        _print(document, format, output)
+    return report_rejected(revision_set.rejected)
+
+
+def _print(document: CompareDocument, format: str, output: str | None) -> None:
+    if format == "json":
+        show(json_text(document), output)
+    else:
+        from excise_server.report.markdown_pages import compare_page
+
+        show(compare_page(document), output)
+
+
+def _directed(
+    revision_set: RevisionSet, choices: MeasureOptions, format: str, output: str | None
+) -> int:
+    """Score the last revision against those before it, all of which must be readable."""
+    for rejected in revision_set.rejected:
+        raise SourceError(rejected.reason, name=rejected.id, hint=rejected.hint)
+    *references, hypothesis = revision_set.revisions
+    if not references:
+        raise click.UsageError("a directed measure takes ORIGIN REFERENCE.. HYPOTHESIS.")
+    with progress("Scoring"):
+        score = excise.excision_score(
+            origin=revision_set.origin,
+            reference=[reference.text for reference in references],
+            hypothesis=hypothesis.text,
+            deletion=choices.options.deletion,
+            language=choices.language or revision_set.language,
+            path=revision_set.path,
+            **choices.scoring,
+        )
+    check_measure(choices.parts, score.signature)
+    if format == "json":
+        document = CompareDocument(
+            signature=score.signature,
+            revisions=[revision.id for revision in revision_set.revisions],
+            directed=directed_entry(score),
+            notes=revision_set.notes_by_id,
+            rejected=[],
+        )
+        show(json_text(document), output)
+    else:
+        best = references[score.reference or 0]
+        _show_regions(score, revision_set, (best, hypothesis), choices, output)
+    return 0
+
+
+def _check_two(revision_set: RevisionSet) -> None:
+    """Refuse to explain anything but two revisions, both of which must be readable."""
+    for rejected in revision_set.rejected:
+        raise SourceError(rejected.reason, name=rejected.id, hint=rejected.hint)
+    if (count := len(revision_set.revisions)) != 2:
+        raise click.UsageError(f"--explain shows two revisions, not {count}: name the two.")
+
+
+def _pair(revision_set: RevisionSet, choices: MeasureOptions) -> excise.Score:
+    a, b = revision_set.revisions
+    with progress("Scoring"):
+        return excise.similarity(
+            origin=revision_set.origin,
+            a=a.text,
+            b=b.text,
+            language=choices.language or revision_set.language,
+            path=revision_set.path,
+            **choices.scoring,
+        )
+
+
+def _show_regions(
+    score: excise.Score,
+    revision_set: RevisionSet,
+    pair: Sequence[Revision],
+    choices: MeasureOptions,
+    output: str | None,
+) -> None:
+    from excise_server.report.regions import ColumnTitles, pair_views
+
+    directed = choices.is_directed
+    columns = ("origin", *(("reference", "hypothesis") if directed else ("A", "B")))
+    a, b = pair
+    texts = normalise(revision_set.origin), normalise(a.text), normalise(b.text)
+    kept = choices.options.comments == "keep"
+    names = ColumnTitles(columns, texts if kept else None, choices.options.deletion)
+    notes = [f"{name}: {note}" for name, note in revision_set.notes]
+    ids = (revision_set.name, a.id, b.id)
+    views = [*pair_views(score, names, ids, "score" if directed else "similarity", notes)]
+    show(lambda out: views, output)
