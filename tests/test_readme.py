@@ -10,15 +10,10 @@ import sys
 from pathlib import Path
 
 import pytest
-from rich.console import Console
 from tests.server.git_repository import needs_git
 from tests.terminal import shown
 
-from excise_server.candidates.worktrees import compare_candidates
-from excise_server.git.repository import open_folder
 from excise_server.processes.example import build
-from excise_server.report.tables import candidate_lines
-from excise_server.sources.candidates import Selection, find_candidates
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")

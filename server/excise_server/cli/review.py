@@ -33,15 +33,14 @@ from excise_server.cli.verdicts import (
     say_left_out,
     verdict_option,
 )
-from excise_server.foundation.escape import visible
 from excise_server.foundation.inputs import SourceError
 from excise_server.git.checkouts import Selection
 from excise_server.git.repository import Repository, open_commits, open_folder
 from excise_server.report.page import ORIGIN, Page, rejected_names
 from excise_server.report.review import chosen_hunks, review_document
+from excise_server.review.candidate import candidate_called
 from excise_server.sources.candidates import Candidates, find_candidates
 from excise_server.sources.folders import find_folders
-from excise_server.review.candidate import candidate_called
 from excise_server.sources.verdicts import read_verdicts
 from excise_server.wire.documents import json_text
 

@@ -160,7 +160,7 @@ class ExciseServer(Connection):
         key = document_key(uri)
         if (replaying := self._replaying.get(key)) is not None:
             task = self.session.to_replay(uri)
-            if task is None or task.current != replaying[0]:
+            if task is None or task[1] != replaying[0]:
                 replaying[1].cancel()
         if (restart := self._restarting.get(key)) is None:
             restart = self._restarting[key] = asyncio.get_running_loop().create_task(replay())
