@@ -20,7 +20,7 @@ from tests.server.git_repository import make, needs_git
 from tests.server.process_tree import wait_until
 
 from excise_server.foundation.inputs import SourceError
-from excise_server.processes.runs import run_in_worktrees
+from excise_server.processes.runs import run_in_folders
 from excise_server.processes.supervisor import HEAD, TAIL
 from excise_server.review.candidate import Candidate
 
@@ -42,7 +42,7 @@ def run(tmp_path):
             (tmp_path / name).mkdir(exist_ok=True)
             folder = str(tmp_path / name)
             candidates.append(Candidate(f"worktree:{name}", folder, "", "", label=name))
-        runs = run_in_worktrees(
+        runs = run_in_folders(
             command, candidates, tmp_path / "cache", jobs=jobs, seconds=seconds, say=said.append
         )
         return runs, said
@@ -138,7 +138,7 @@ def test_a_folder_that_is_gone_is_no_verdict_and_a_branch_is_not_run(tmp_path):
         Candidate("worktree:x", str(tmp_path / "gone"), "", "", label="x"),
         Candidate("branch:y", "", "y", "", label="y"),
     ]
-    runs = run_in_worktrees("true", candidates, tmp_path / "cache", say=said.append)
+    runs = run_in_folders("true", candidates, tmp_path / "cache", say=said.append)
     assert [(v.candidate, v.passed) for v in runs.verdicts] == [("worktree:x", None)]
     assert runs.verdicts[0].reason.startswith("not started")
     assert runs.not_run == candidates[1:]
@@ -148,13 +148,13 @@ def test_a_folder_that_is_gone_is_no_verdict_and_a_branch_is_not_run(tmp_path):
 @pytest.mark.parametrize("command", ["", "  ", "a\0b"])
 def test_no_command(tmp_path, command):
     with pytest.raises(SourceError, match="needs a command"):
-        run_in_worktrees(command, [], tmp_path, say=print)
+        run_in_folders(command, [], tmp_path, say=print)
 
 
 def test_labels_that_are_paths_make_files_in_the_folder_only(tmp_path):
     names = ["../../x", "a/b", "", "\x1b[31m", "é" * 300]
     candidates = [Candidate(f"c{i}", str(tmp_path), "", "", label=n) for i, n in enumerate(names)]
-    runs = run_in_worktrees("true", candidates, tmp_path / "cache", jobs=5, say=lambda line: None)
+    runs = run_in_folders("true", candidates, tmp_path / "cache", jobs=5, say=lambda line: None)
     assert len(list(runs.folder.glob("*.log"))) == len(names)
     assert len(runs.verdicts) == len(names)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from importlib import import_module
 
 import click
@@ -99,7 +99,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     if "--run" in {argument.partition("=")[0] for argument in sys.argv}:
         # `begin_parsing` forks after the user's command, which another fork must not repeat.
-        code = _main(arguments, before_parsing=outlive)
+        code = _main(arguments, forks=True)
     else:
         outlive()
         code = _main(arguments)
@@ -107,12 +107,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return code
 
 
-def _main(
-    arguments: Sequence[str] | None, before_parsing: Callable[[], None] = lambda: None
-) -> int:
+def _main(arguments: Sequence[str] | None, *, forks: bool = False) -> int:
     set_up_streams()
     try:
-        code = _run(arguments, before_parsing)
+        code = _run(arguments, forks=forks)
         sys.stdout.flush()
     except (_ReaderGoneError, BrokenPipeError):
         # Nobody reads the buffered output; the interpreter would complain about it at exit.
@@ -123,9 +121,9 @@ def _main(
     return code
 
 
-def _run(arguments: Sequence[str] | None, before_parsing: Callable[[], None]) -> int:
+def _run(arguments: Sequence[str] | None, *, forks: bool) -> int:
     try:
-        code = excise.main(arguments, prog_name="excise", standalone_mode=False, obj=before_parsing)
+        code = excise.main(arguments, prog_name="excise", standalone_mode=False, obj=forks)
     except click.UsageError as error:
         if error.ctx is not None:
             hint = f"Try '{error.ctx.command_path} --help'."

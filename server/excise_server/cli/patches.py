@@ -21,6 +21,7 @@ from excise_server.cli.progress import progress
 from excise_server.cli.streams import console, show, write_text
 from excise_server.cli.worktrees import Shown, compare_found, opened
 from excise_server.foundation.inputs import SourceError
+from excise_server.git.checkouts import Selection
 from excise_server.processes.forks import forked_map
 from excise_server.queue.reading import NO_DIFF, Queue, as_series, newest, read_queue
 from excise_server.queue.state import State, read_watched
@@ -101,7 +102,7 @@ def cluster_in_repository(
         _check_patches(queue)
         candidates = find_patches(repository, newest(queue) if chosen.newest else queue, onto)
     shown = Shown(chosen.threshold, chosen.linkage, chosen.ignore_path, choices.json, chosen.html)
-    return compare_found(repository.top, candidates, shown)
+    return compare_found(repository, candidates, Selection(), shown)
 
 
 def _workers(chosen: PatchChoices) -> AbstractContextManager[Any]:

@@ -17,8 +17,15 @@ from excise_server.cli.candidate_options import (
 from excise_server.cli.options import choice_option, output_option, repo_option
 from excise_server.cli.progress import progress
 from excise_server.cli.streams import show
-from excise_server.cli.verdicts import say_left_out, verdict_option
-from excise_server.cli.worktrees import read_candidates, say_rejected
+from excise_server.cli.verdicts import (
+    begin_parsing,
+    run_checks,
+    run_option,
+    say_left_out,
+    timeout_option,
+    verdict_option,
+)
+from excise_server.cli.worktrees import opened, read_candidates, say_rejected
 from excise_server.foundation.escape import visible
 from excise_server.foundation.inputs import SourceError
 from excise_server.git.checkouts import Selection
@@ -41,6 +48,8 @@ from excise_server.wire.documents import ReviewDocument, json_text
 @issue_option
 @intent_option
 @verdict_option
+@run_option
+@timeout_option
 @click.option("--path", metavar="GLOB", multiple=True, help="Show only files so named.")
 @click.option(
     "--hunk",
@@ -73,6 +82,8 @@ def command(
     issue: str,
     intent: str,
     verdicts: tuple[str, ...],
+    run: str | None,
+    timeout: float | None,
     path: tuple[str, ...],
     hunk: tuple[str, ...],
     against: str,
@@ -93,13 +104,20 @@ def command(
     those of the chosen candidates. PATH#LINES names a hunk by the lines of the origin, and PATH#12+
     names an insertion by the line before it.
     """
+    if run is None and timeout is not None:
+        raise click.UsageError("--timeout needs --run COMMAND.")
     top, every = read_candidates(repo, origin, candidates, selection)
     every = for_issue(every, issue)
     judged, bad = read_verdicts(verdicts)
+    task, interrupted = "" if batch == "all" else batch, False
+    if run is not None:
+        repository = top if origin is not None else opened(repo)
+        runs = run_checks(every, repository, selection, run=run, timeout=timeout, task=task)
+        judged += runs.verdicts
+        interrupted = runs.interrupted
+    begin_parsing()
     with progress("Comparing"):
-        compared = compare_candidates(
-            top, every, batch="" if batch == "all" else batch, intent=intent, verdicts=judged
-        )
+        compared = compare_candidates(top, every, batch=task, intent=intent, verdicts=judged)
         document = chosen_hunks(review_document(compared), path, hunk)
     folding = Folding(_id_of(document, against), whole)
     # Views are imported late: most import rich, which the help does not need.
@@ -119,6 +137,8 @@ def command(
         show(partial(review_lines, document, folding), output)
     say_left_out(bad)
     say_rejected(compared)
+    if interrupted:
+        return 130
     return 1 if compared.candidates.rejected or bad else 0
 
 

@@ -13,8 +13,7 @@ import click
 from excise.clustering import DISTANCE, LINKAGE, LINKAGES
 from excise.patches import IGNORED
 from excise.ranking import INTENT
-from excise_server.candidates.chosen import chosen_batches, chosen_candidates, for_issue
-from excise_server.candidates.compared import compared
+from excise_server.candidates.chosen import chosen_candidates, for_issue
 from excise_server.candidates.worktrees import Review, compare_candidates
 from excise_server.cli.candidate_options import (
     batch_option,
@@ -28,8 +27,9 @@ from excise_server.cli.streams import say, show, write_text
 from excise_server.cli.verdicts import (
     begin_parsing,
     run_checks,
-    run_options,
+    run_option,
     say_left_out,
+    timeout_option,
     verdict_option,
 )
 from excise_server.foundation.inputs import SourceError
@@ -54,7 +54,6 @@ class Shown:
     batch: str = ""
     verdicts: tuple[str, ...] = ()
     run: str | None = None
-    jobs: int | None = None
     timeout: float | None = None
     intent: str = INTENT
     issue: str = ""
@@ -87,7 +86,8 @@ class Shown:
     help="Files to leave out, instead of lock files, changelogs and generated lists; '' for none.",
 )
 @verdict_option
-@run_options
+@run_option
+@timeout_option
 @json_option
 @html_option
 def command(
@@ -126,12 +126,14 @@ def command(
     With --verdicts or --run, test results take precedence: candidates that pass come first, then
     those without a verdict (including timeouts), then those that fail.
 
-    Git is only read, and only the command of --run is run. It runs with your rights in the folder
-    of every candidate, without a terminal, and everything that it started ends with it.
+    Git is only read, and only the command of --run is run: on the base (a scratch copy of the
+    target), and once for each same code with the same tests. What it does beside that of the base
+    is said beside each verdict. It runs with your rights in a candidate's folder, or else in a
+    scratch copy, without a terminal, and everything that it started ends with it.
     """
     shown = Shown(batch="" if batch == "all" else batch, **options)
-    if shown.run is None and not (shown.jobs is None and shown.timeout is None):
-        raise click.UsageError("--jobs and --timeout need --run COMMAND.")
+    if shown.run is None and shown.timeout is not None:
+        raise click.UsageError("--timeout needs --run COMMAND.")
     if origin is not None:
         if selection != Selection(only=selection.only):
             raise click.UsageError("--origin compares plain folders: drop the options about git.")
@@ -139,7 +141,7 @@ def command(
             raise click.UsageError("--origin needs the FOLDERs that began as it.")
         with progress("Comparing"):
             candidates = find_folders(origin, folders, only=selection.only)
-        return compare_found(os.path.realpath(origin), candidates, shown)
+        return compare_found(os.path.realpath(origin), candidates, selection, shown)
     if len(folders) > 1:
         raise click.UsageError("name one REPO, or folders without git and their --origin DIR.")
     return compare("".join(folders) or ".", selection, shown)
@@ -150,24 +152,31 @@ def compare(folder: str, selection: Selection, shown: Shown) -> int:
     with progress("Comparing"):
         repository = opened(folder, only_commits=not selection.worktrees)
         candidates = find_candidates(repository, selection)
-    return compare_found(repository.top, candidates, shown)
+    return compare_found(repository, candidates, selection, shown)
 
 
-def compare_found(top: str, candidates: Candidates, shown: Shown) -> int:
-    """Compare candidates that were read, and print the result."""
+def compare_found(
+    repository: Repository | str, candidates: Candidates, selection: Selection, shown: Shown
+) -> int:
+    """Compare candidates of a repository, or of the folder that all began as; print the result."""
     candidates = for_issue(candidates, shown.issue)
     verdicts, bad = read_verdicts(shown.verdicts)
     interrupted = False
     if shown.run is not None:
         runs = run_checks(
-            _of_task(candidates, shown.batch).found, shown.run, shown.jobs, shown.timeout
+            candidates,
+            repository,
+            selection,
+            run=shown.run,
+            timeout=shown.timeout,
+            task=shown.batch,
         )
         verdicts += runs.verdicts
         interrupted = runs.interrupted
     begin_parsing()
     with progress("Comparing"):
         worktrees = compare_candidates(
-            top,
+            repository if isinstance(repository, str) else repository.top,
             candidates,
             batch=shown.batch,
             ignored=tuple(glob for glob in shown.ignore_path or IGNORED if glob),
@@ -192,15 +201,6 @@ def compare_found(top: str, candidates: Candidates, shown: Shown) -> int:
     if interrupted:
         return 130
     return 1 if worktrees.candidates.rejected or bad else 0
-
-
-def _of_task(candidates: Candidates, task: str) -> Candidates:
-    """Return the candidates of the task that was chosen, which takes comparing them."""
-    if not task:
-        return candidates
-    begin_parsing()
-    with progress("Comparing"):
-        return chosen_batches(candidates, compared(candidates).batches, task)[0]
 
 
 def say_rejected(worktrees: Review) -> None:

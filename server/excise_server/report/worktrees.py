@@ -51,6 +51,9 @@ STAND = "●"
 _CHECKS_FIRST = (
     "candidates that pass, then those without a verdict, then those that fail; among each, "
 )
+_EVIDENCE_NEXT = (
+    "those without effect beside others, that still raise or do not import come last; among each, "
+)
 _BY_ISSUE = "belongs to its task by {}, which its messages name, and by nothing else"
 
 
@@ -206,7 +209,7 @@ class CandidateRow:
 
 
 def candidate_rows(worktrees: Review) -> list[list[CandidateRow]]:
-    """Return the rows of every batch: by verdict, group by group, and by rank within a group."""
+    """Return the rows of every batch: by verdict and evidence, by group, and by rank in a group."""
     group, result = 0, []
     for number, batch in enumerate(worktrees.batches, start=1):
         rows = []
@@ -214,7 +217,12 @@ def candidate_rows(worktrees: Review) -> list[list[CandidateRow]]:
             group += 1
             members = (ranked for ranked in batch.ranking if ranked.index in cluster.members)
             rows += [_row(worktrees, batch, cluster, ranked, number, group) for ranked in members]
-        result.append(sorted(rows, key=lambda row: row.level))
+        standing = {
+            row.ranked.index: (level, bool(against))
+            for row in rows
+            for level, against in (worktrees.verdicts.standing(row.ranked.id, batch.batch.members),)
+        }
+        result.append(sorted(rows, key=lambda row: standing[row.ranked.index]))
     return result
 
 
@@ -261,6 +269,7 @@ def _row(
         why=[visible(why) for why in ranked.why],
         verdict=worktrees.verdicts.outcome(candidate.id),
         checks=list(map(d.CheckEntry.of, worktrees.verdicts.checks.get(candidate.id, ()))),
+        evidence=worktrees.verdicts.evidence(candidate.id),
         broken=[visible(why) for why in ranked.broken],
         cluster=group,
         representative=ranked.index == best,
@@ -344,6 +353,12 @@ def worktree_facts(worktrees: Review) -> Iterator[tuple[str, list[str]]]:
     for candidate in candidates.found:
         for path, reason in candidate.conflicts.items():
             yield "conflict", [f"{every[candidate.id]}: {printable(visible(path))}: {reason}"]
+    shown: dict[str, list[str]] = defaultdict(list)
+    for candidate in candidates.found:
+        for line in worktrees.verdicts.evidence(candidate.id):
+            shown[line].append(every[candidate.id])
+    for line, names in shown.items():
+        yield "evidence", [f"{first_few(names, 10)}: {printable(line)}"]
     for line in relation_lines(relation_entries(worktrees.relations), every):
         yield "between tasks", [line]
     for note in _notes(worktrees, every):
@@ -367,6 +382,7 @@ def worktree_facts(worktrees: Review) -> Iterator[tuple[str, list[str]]]:
     if not ranked:
         return
     first = _CHECKS_FIRST if worktrees.verdicts else ""
+    first += _EVIDENCE_NEXT if shown else ""
     yield "order", [f"{first}{order_words(worktrees.intent)}; groups by their best candidate"]
     if worktrees.verdicts:
         return

@@ -394,6 +394,7 @@ class CandidateEntry(Shape, frozen=True, kw_only=True):
     edit_size: int
     verdict: str | None
     checks: list[CheckEntry]
+    evidence: list[str]
     no_op: bool
     stub: bool
     broken: list[str]
