@@ -42,6 +42,7 @@ def review_document(worktrees: Review) -> d.ReviewDocument:
         ],
         relations=relation_entries(worktrees.relations),
         other_batches=[list(batch.members) for batch in worktrees.other_batches],
+        notes=[*candidates.notes, *worktrees.verdicts.notes],
         rejected=list(map(d.RejectedEntry.of, candidates.rejected)),
     )
 

@@ -131,15 +131,13 @@ def evidence_of(
             return "does not import", _detail(f"{raised.name}: {raised.message}")
         is_same = before is not None and before.name == raised.name
         return "still raises" if is_same else "raises", _detail(raised.name)
-    if base.passed is not own.passed:
+    if base.passed is not own.passed or not (own.is_whole and base.is_whole):
         return "passes" if own.passed else "fails", ""
     if own.status != base.status:
         return "changed", f"{own.reason}, not {base.reason}"
     if own.lines != base.lines:
         return "changed", _difference(own.lines, base.lines)
-    if own.is_whole and base.is_whole:
-        return "as base", ""
-    return "passes" if own.passed else "fails", ""
+    return "as base", ""
 
 
 def evidence_words(evidence: Evidence | None, detail: str) -> str:
