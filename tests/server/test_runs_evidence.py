@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+import tempfile
 
 import pytest
 from tests.server.command import excise
@@ -26,6 +27,7 @@ TEST = "from a import f\n\n\ndef test_f():\n    assert f(1) == 1\n"
 @pytest.fixture
 def repo(tmp_path, monkeypatch) -> Repo:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))  # a run may leave a link there
     repo = make(tmp_path, monkeypatch)
     repo.commit(a__py=ORIGIN, test_a__py=TEST, b__py="b = 1\n", poetry__lock="one\n")
     return repo
@@ -255,6 +257,42 @@ def test_folders_without_git_are_compared_with_a_copy_of_their_origin(tmp_path, 
     ran = excise("worktrees", "--origin", origin, folder, "--run", "true", "--json")
     assert "the base: not started: no scratch copy" in ran.err
     assert ran.json["ranking"][0]["evidence"] == ["passes"]
+
+
+@pytest.mark.parametrize(
+    "harm",
+    [
+        'rm -rf "$PWD"',
+        'd="$PWD"; cd /; rm -rf "$d"; ln -s {victim} "$d"',
+        "mkdir -p a/b; touch a/b/c; chmod 0 a/b a",
+        "ln -s {victim} link; mkfifo pipe",
+    ],
+)
+def test_whatever_becomes_of_a_scratch_copy_nothing_else_is_removed(repo: Repo, tmp_path, harm):
+    branch(repo, "plus", ORIGIN.replace("return a", "return a + 1"))
+    victim = tmp_path / "victim"
+    victim.mkdir()
+    (victim / "kept").write_text("x")
+    command = f"{LOAD}; code=$?; {harm.format(victim=victim)}; exit $code"
+    shown, _, _, _ = run(repo, command, "--branches", "plus")
+    assert shown == {"plus": ["passes"]}
+    assert (victim / "kept").exists()
+
+
+def test_files_that_became_folders_and_back(repo: Repo):
+    repo.commit(**{"d/x__py": "x = 1\n", "e": "e\n"})
+    repo.git("checkout", "--quiet", "-b", "moved")
+    for name in ("d/x.py", "e"):
+        (repo.path / name).unlink()
+    (repo.path / "d").rmdir()
+    repo.commit(**{"d": "now a file\n", "e/y__py": "y = 1\n", "run__sh": "echo run\n"})
+    (repo.path / "run.sh").chmod(0o755)
+    repo.commit()
+    repo.git("checkout", "--quiet", "main")
+    shown, _, _, _ = run(
+        repo, "cat d; test -e d/x.py || cat e/y.py; ./run.sh", "--branches", "moved"
+    )
+    assert shown == {"moved": ["passes"]}
 
 
 def test_a_target_too_large_to_copy_costs_the_base_its_outcome_alone(repo: Repo, monkeypatch):

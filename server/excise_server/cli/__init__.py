@@ -107,10 +107,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return code
 
 
-def _main(arguments: Sequence[str] | None, *, forks: bool = False) -> int:
+def _main(arguments: Sequence[str] | None, forks: bool = False) -> int:
     set_up_streams()
     try:
-        code = _run(arguments, forks=forks)
+        code = _run(arguments, forks)
         sys.stdout.flush()
     except (_ReaderGoneError, BrokenPipeError):
         # Nobody reads the buffered output; the interpreter would complain about it at exit.
@@ -121,7 +121,7 @@ def _main(arguments: Sequence[str] | None, *, forks: bool = False) -> int:
     return code
 
 
-def _run(arguments: Sequence[str] | None, *, forks: bool) -> int:
+def _run(arguments: Sequence[str] | None, forks: bool) -> int:
     try:
         code = excise.main(arguments, prog_name="excise", standalone_mode=False, obj=forks)
     except click.UsageError as error:
