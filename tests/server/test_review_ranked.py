@@ -123,9 +123,13 @@ def test_verdicts_stand_before_all_and_ties_stay_as_they_are(compared, data):
     levels = {name: data.draw(st.integers(0, 2)) for name in compared.ids}
     plain, judged = (
         rank_batches(
-            compared, [Batch(compared.ids)], threshold=0.5, linkage="average", level=level
+            compared,
+            [Batch(compared.ids)],
+            threshold=0.5,
+            linkage="average",
+            standing=lambda name, members, level=level: (level(name), ""),
         )[0].ranking
-        for level in (lambda identity: 0, levels.__getitem__)
+        for level in (lambda name: 0, levels.__getitem__)
     )
     place = {entry.id: entry.rank for entry in plain}
     keys = [(levels[entry.id], place[entry.id]) for entry in judged]

@@ -1,7 +1,8 @@
-"""`worktrees --run`: the user's command in every worktree, however it behaves.
+"""`review --run`: the user's command for every candidate, however it behaves.
 
 The commands are real ones: they never end, flood, kill their group, leave their session, ask on a
-terminal. Nothing of a run is left when it is over. More attacks are in test_runs_attacks.py.
+terminal. Nothing of a run is left when it is over. More attacks are in test_runs_attacks.py, and
+what is compared with the base is in test_evidence.py.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import re
 import signal
 import subprocess
 import sys
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -21,7 +23,7 @@ from tests.server.git_repository import make, needs_git
 from tests.server.process_tree import wait_until
 
 from excise_server.foundation.inputs import SourceError
-from excise_server.processes.runs import run_in_worktrees
+from excise_server.processes.runs import run_in_folders
 from excise_server.processes.supervisor import HEAD, TAIL
 from excise_server.review.candidate import Candidate
 
@@ -43,8 +45,14 @@ def run(tmp_path):
             (tmp_path / name).mkdir(exist_ok=True)
             folder = str(tmp_path / name)
             candidates.append(Candidate(f"worktree:{name}", folder, "", "", label=name))
-        runs = run_in_worktrees(
-            command, candidates, tmp_path / "cache", jobs=jobs, seconds=seconds, say=said.append
+        runs = run_in_folders(
+            command,
+            [[candidate] for candidate in candidates],
+            tmp_path / "cache",
+            with_base=False,
+            jobs=jobs,
+            seconds=seconds,
+            say=said.append,
         )
         return runs, said
 
@@ -133,29 +141,38 @@ def test_there_is_no_terminal_and_nothing_to_read(run):
     assert b"asked" not in log(runs)
 
 
-def test_a_folder_that_is_gone_is_no_verdict_and_a_branch_is_not_run(tmp_path):
-    said: list[str] = []
-    candidates = [
-        Candidate("worktree:x", str(tmp_path / "gone"), "", "", label="x"),
-        Candidate("branch:y", "", "y", "", label="y"),
-    ]
-    runs = run_in_worktrees("true", candidates, tmp_path / "cache", say=said.append)
-    assert [(v.candidate, v.passed) for v in runs.verdicts] == [("worktree:x", None)]
-    assert runs.verdicts[0].reason.startswith("not started")
-    assert runs.not_run == candidates[1:]
-    assert any(line.startswith("y: not run") for line in said)
+def test_a_folder_that_is_gone_or_cannot_be_had_is_no_verdict(tmp_path):
+    gone = Candidate("worktree:x", str(tmp_path / "gone"), "", "", label="x")
+    branch = Candidate("branch:y", "", "y", "", label="y")
+
+    @contextmanager
+    def place(candidate):
+        if not candidate.folder:
+            raise SourceError("no scratch copy: the disk is full")
+        yield candidate.folder
+
+    runs = run_in_folders(
+        "true", [[gone], [branch]], tmp_path / "cache", place=place, with_base=False, say=print
+    )
+    assert [(v.candidate, v.passed) for v in runs.verdicts] == [
+        ("worktree:x", None), ("branch:y", None),
+    ]  # fmt: skip
+    assert runs.verdicts[0].reason.startswith("not started: No such file")
+    assert runs.verdicts[1].reason == "not started: no scratch copy: the disk is full"
 
 
 @pytest.mark.parametrize("command", ["", "  ", "a\0b"])
 def test_no_command(tmp_path, command):
     with pytest.raises(SourceError, match="needs a command"):
-        run_in_worktrees(command, [], tmp_path, say=print)
+        run_in_folders(command, [], tmp_path, say=print)
 
 
 def test_labels_that_are_paths_make_files_in_the_folder_only(tmp_path):
     names = ["../../x", "a/b", "", "\x1b[31m", "é" * 300]
-    candidates = [Candidate(f"c{i}", str(tmp_path), "", "", label=n) for i, n in enumerate(names)]
-    runs = run_in_worktrees("true", candidates, tmp_path / "cache", jobs=5, say=lambda line: None)
+    classes = [[Candidate(f"c{i}", str(tmp_path), "", "", label=n)] for i, n in enumerate(names)]
+    runs = run_in_folders(
+        "true", classes, tmp_path / "cache", with_base=False, jobs=5, say=lambda line: None
+    )
     assert len(list(runs.folder.glob("*.log"))) == len(names)
     assert len(runs.verdicts) == len(names)
 
@@ -182,8 +199,9 @@ def repo(tmp_path, monkeypatch):
     return repo
 
 
-def excise(repo, *arguments, **options):
+def excise(repo, *arguments, jobs="", **options):
     environment = plain_environment(**{k: v for k, v in repo.env.items() if k.startswith("GIT_")})
+    environment |= {"EXCISE_JOBS": jobs}
     environment |= {"HOME": repo.env["HOME"], "XDG_CACHE_HOME": str(repo.path.parent / "cache")}
     return subprocess.Popen(
         command_line("review", "--repo", str(repo.path), *arguments),
@@ -197,7 +215,7 @@ def excise(repo, *arguments, **options):
 @needs_git
 def test_run_puts_the_passing_ones_first_and_its_file_does_it_again(repo):
     command = "grep -q 'or 1' a.py"
-    out, err = excise(repo, "--run", command, "--format", "json").communicate(timeout=60)
+    out, err = excise(repo, "--run", command, "--json", jobs="2").communicate(timeout=60)
     found = json.loads(out)
     verdicts = {entry["id"]: entry["verdict"] for entry in found["candidates"]}
     assert [entry["rank"] for entry in found["candidates"]] == [1, 2, 2]
@@ -206,12 +224,22 @@ def test_run_puts_the_passing_ones_first_and_its_file_does_it_again(repo):
     }  # fmt: skip
     assert found["candidates"][0]["checks"][0]["check"] == command
     assert [cluster["failed"] for cluster in found["clusters"]] == [0, 2]
+    assert [entry["evidence"] for entry in found["ranking"]] == [
+        ["passes"],
+        ["as base"],
+        ["as base"],
+    ]
+    assert found["ranking"][1]["checks"] == found["ranking"][2]["checks"]  # one run for both
     (file,) = (repo.path.parent / "cache").glob("excise/runs/*/verdicts.jsonl")
     assert str(file) in err.decode()
+    assert b" 2 at a time" in err
     table, _ = excise(repo, "--verdicts", str(file)).communicate(timeout=60)
-    page = table.decode()
-    assert page.index(f"bo (passes {command}") < page.index("2 identical: ada, chen")
-    assert f"   all: fails {command}" in page
+    rows = checked_rows(table.decode())
+    assert "bo" in rows[0]
+    assert ["passes" in row for row in rows] == [True, False, False]
+    assert "ada, chen: identical; 0 of 2 pass, 2 fail" in table.decode()
+    again, _ = excise(repo, "--verdicts", str(file), "--json").communicate(timeout=60)
+    assert json.loads(again)["ranking"] == found["ranking"]
 
 
 @needs_git
@@ -239,33 +267,47 @@ def test_a_group_whose_members_differ_is_flagged_and_nobody_who_fails_is_above(r
 
 @needs_git
 def test_an_interrupt_stops_all_and_reports_what_is_there(repo):
-    command = 'case "$PWD" in */ada) exit 0;; esac; echo waiting-4411; sleep 4411'
-    process = excise(repo, "--run", command, "--format", "json")
+    command = 'grep -q "or 1" a.py || exit 0; echo waiting-4411; sleep 4411'
+    process = excise(repo, "--run", command, "--json")
     for line in process.stderr:
-        if b"ada: passed" in line:
+        if b"ada (also for chen): passed" in line:
             break
-    wait_until(lambda: list((repo.path.parent / "cache").glob("excise/runs/*/002-*.log")))
+    wait_until(lambda: list((repo.path.parent / "cache").glob("excise/runs/*/003-*.log")))
     process.send_signal(signal.SIGINT)
     out, _ = process.communicate(timeout=60)
     assert process.returncode == 130
     entries = {entry["id"]: entry for entry in json.loads(out)["candidates"]}
     assert entries["worktree:ada"]["verdict"] == "passed"
     assert entries["worktree:bo"]["checks"][0]["reason"] == "stopped"
-    assert entries["worktree:chen"]["verdict"] is None
+    assert entries["worktree:chen"]["verdict"] == "passed"
     assert gone("4411")
 
 
 @needs_git
+def test_an_interrupt_of_the_base_s_run_leaves_all_without_a_verdict(repo):
+    process = excise(repo, "--run", "echo waiting-4412; sleep 4412", "--json")
+    wait_until(lambda: list((repo.path.parent / "cache").glob("excise/runs/*/001-*.log")))
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert {entry["verdict"] for entry in json.loads(out)["ranking"]} == {None}
+    assert b"interrupted: stopping, 2 not run" in err
+    assert gone("4412")
+
+
+@needs_git
 def test_a_parser_that_dies_does_not_run_the_command_again(repo):
-    """The fork that parses is made behind the runs; here it dies at once, by its own hand."""
+    """Forks parse before and after the runs; here the first of each dies, by its own hand."""
     code = (
         "import os, sys, signal\n"
         "import excise_server.processes.parsers as guard\n"
         "install = guard.Guard.install\n"
         "def dying(self):\n"
         "    install(self)\n"
-        "    if not os.path.exists(sys.argv[3] + '/../died'):\n"
-        "        open(sys.argv[3] + '/../died', 'x')\n"
+        "    when = os.path.exists(sys.argv[2] + '/../count')\n"
+        "    died = sys.argv[2] + ('/../died-after' if when else '/../died-before')\n"
+        "    if not os.path.exists(died):\n"
+        "        open(died, 'x')\n"
         "        os.kill(os.getpid(), signal.SIGSEGV)\n"
         "guard.Guard.install = dying\n"
         "from excise_server.cli import main\n"
@@ -279,15 +321,32 @@ def test_a_parser_that_dies_does_not_run_the_command_again(repo):
         env=environment, capture_output=True, timeout=60, check=False,
     )  # fmt: skip
     assert ran.returncode == 0, ran.stderr
-    assert (repo.path.parent / "died").exists()
-    assert count.read_text() == "x\n" * 3
-    assert b"passes echo x" in ran.stdout
-    assert b"fails" not in ran.stdout
+    assert (repo.path.parent / "died-before").exists()
+    assert (repo.path.parent / "died-after").exists()
+    assert count.read_text() == "x\n" * 3  # the base, and two for three candidates
+    assert ran.stdout.count(b"\tpasses\t") == 3
 
 
 @needs_git
 def test_only_those_that_were_chosen_run(repo):
     _, err = excise(repo, "--run", "true", "--only", "ada").communicate(timeout=60)
-    assert b"in 1 worktree," in err
-    _, err = excise(repo, "--timeout", "3").communicate(timeout=60)
+    assert b"on the base and for 1 candidate, 1 at a time" in err
+    _, err = excise(repo, "--run", "true", "--task", "ada").communicate(timeout=60)
+    assert b"for 3 candidates in 2 classes" in err
+    _, err = excise(repo, "--run", "true", "--task", "nobody").communicate(timeout=60)
+    assert err.decode().count("\n") == 1
+    assert b"no task is called nobody" in err
+    _, err = excise(repo, "--timeout", "2").communicate(timeout=60)
     assert b"--run" in err
+    _, err = excise(repo, "--run", "true", jobs="many").communicate(timeout=60)
+    assert b"EXCISE_JOBS is a number" in err
+
+
+@needs_git
+def test_nothing_to_run(repo):
+    for name in ("ada", "bo", "chen"):
+        repo.git("worktree", "remove", "--force", repo.path.parent / name)
+    out, err = excise(repo, "--run", "touch ../ran", "--json").communicate(timeout=60)
+    assert json.loads(out)["ranking"] == []
+    assert b"no candidate: touch ../ran is not run" in err
+    assert not (repo.path.parent / "ran").exists()

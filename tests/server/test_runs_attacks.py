@@ -64,8 +64,8 @@ def interfere():
 if job.get("whom"):
     threading.Thread(target=interfere, daemon=True).start()
 said = []
-runs = module.run_in_worktrees(job["command"], candidates, top / "cache",
-    jobs=job.get("jobs", 64), seconds=job["seconds"], say=said.append)
+runs = module.run_in_folders(job["command"], [[c] for c in candidates], top / "cache",
+    with_base=False, jobs=job.get("jobs", 64), seconds=job["seconds"], say=said.append)
 log = sorted(runs.folder.glob("*.log"))
 print(json.dumps({
     "verdicts": {v.candidate[9:]: [v.passed, v.reason] for v in runs.verdicts},
@@ -247,7 +247,7 @@ ATTACKS = {
     ),
     "uncover proc": (
         "umount /proc || umount -l /proc; for f in /proc/[0-9]*/cmdline; do\n"
-        "grep -q run_in_[w]orktrees $f && exit 4\ndone; exit 3",
+        "grep -q run_in_[f]olders $f && exit 4\ndone; exit 3",
         [(False, "exit status 3")],
     ),
     "a file system over all": (

@@ -232,8 +232,9 @@ def test_levels_come_first_and_leave_the_rest_of_the_order(known, data):
     one = Batch(tuple(compared.ids))
     (plain,) = rank_batches(compared, [one], threshold=0.5, linkage="average")
     (judged,) = rank_batches(
-        compared, [one], threshold=0.5, linkage="average", level=level.__getitem__
-    )
+        compared, [one], threshold=0.5, linkage="average",
+        standing=lambda name, members: (level[name], ""),
+    )  # fmt: skip
     order = [ranked.id for ranked in judged.ranking]
     assert [level[name] for name in order] == sorted(level.values())
     for each in set(level.values()):

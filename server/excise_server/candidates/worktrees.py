@@ -132,7 +132,7 @@ def compare_candidates(
     matrix, pairs, patches, kinds = every.matrix, every.pairs, every.patches, every.kinds
     facts = dict(zip(matrix.ids, matrix.facts_by_path, strict=True))
     ranked = rank_batches(
-        matrix, chosen, threshold=threshold, linkage=linkage, level=judged.level,
+        matrix, chosen, threshold=threshold, linkage=linkage, standing=judged.standing,
         facts=tuple(map(code_facts, facts.values(), kinds)), kinds=kinds, intent=intent,
     )  # fmt: skip
     every_file, reasons = [], []

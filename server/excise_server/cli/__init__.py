@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from difflib import get_close_matches
 from importlib import import_module
 
@@ -119,7 +119,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     if words[0] == "eval" or "--run" in {word.partition("=")[0] for word in words}:
         # `begin_parsing` forks where they begin to parse: what ran before must not be repeated.
-        code = _main(words, before_parsing=outlive)
+        code = _main(words, forks=True)
     else:
         outlive()
         code = _main(words)
@@ -127,10 +127,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return code
 
 
-def _main(arguments: Sequence[str], before_parsing: Callable[[], None] = lambda: None) -> int:
+def _main(arguments: Sequence[str], forks: bool = False) -> int:
     set_up_streams()
     try:
-        code = _run(arguments, before_parsing)
+        code = _run(arguments, forks)
         sys.stdout.flush()
     except (_ReaderGoneError, BrokenPipeError):
         # Nobody reads the buffered output; the interpreter would complain about it at exit.
@@ -141,9 +141,9 @@ def _main(arguments: Sequence[str], before_parsing: Callable[[], None] = lambda:
     return code
 
 
-def _run(arguments: Sequence[str], before_parsing: Callable[[], None]) -> int:
+def _run(arguments: Sequence[str], forks: bool) -> int:
     try:
-        code = excise.main(arguments, prog_name="excise", standalone_mode=False, obj=before_parsing)
+        code = excise.main(arguments, prog_name="excise", standalone_mode=False, obj=forks)
     except click.UsageError as error:
         if error.ctx is not None:
             hint = f"Try '{error.ctx.command_path} --help'."

@@ -21,6 +21,7 @@ from excise_server.cli.progress import progress
 from excise_server.cli.review import opened, print_review
 from excise_server.cli.streams import console, show, write_text
 from excise_server.foundation.inputs import SourceError
+from excise_server.git.checkouts import Selection
 from excise_server.processes.forks import forked_map
 from excise_server.queue.reading import NO_DIFF, Queue, as_series, newest, read_queue
 from excise_server.queue.state import State, read_watched

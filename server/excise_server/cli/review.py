@@ -29,8 +29,9 @@ from excise_server.cli.streams import say, show
 from excise_server.cli.verdicts import (
     begin_parsing,
     run_checks,
-    run_options,
+    run_option,
     say_left_out,
+    timeout_option,
     verdict_option,
 )
 from excise_server.foundation.inputs import SourceError
@@ -54,7 +55,8 @@ from excise_server.wire.documents import json_text
 @issue_option
 @intent_option
 @verdict_option
-@run_options
+@run_option
+@timeout_option
 @click.option(
     "--path",
     metavar="GLOB",
@@ -113,88 +115,41 @@ def command(
     changes, with each variant once and the candidates that have it. PATH#LINES names a hunk by the
     lines of the origin, and PATH#12+ an insertion by the line before it. HTML and JSON have both.
 
-    Git is only read, and only the command of --run is run, with your rights, in the folder of every
-    candidate.
+    Git is only read, and only the command of --run is run, with your rights: on the base, and once
+    for each same code with the same tests. What it does beside the base is said beside each verdict.
     """
     if run is None and timeout is not None:
         raise click.UsageError("--timeout needs --run COMMAND.")
     top, found = read_candidates(repo, origin, candidates, selection)
+    found = for_issue(found, issue)
     has_hunks = bool(candidates and origin is None) or bool(path or against)
-    return print_review(
-        top,
-        for_issue(found, issue),
-        selection,
-        task=batch,
-        intent=intent,
-        verdicts=verdicts,
-        run=run,
-        timeout=timeout,
-        paths=path,
-        hunks_against=against if has_hunks else None,
-        format=format,
-        output=output,
-        verbose=verbose,
-    )
-
-
-def print_review(
-    top: str,
-    candidates: Candidates,
-    selection: Selection,
-    *,
-    task: str = "",
-    intent: str = INTENT,
-    verdicts: Sequence[str] = (),
-    run: str | None = None,
-    timeout: float | None = None,
-    ignored: Sequence[str] = IGNORED,
-    threshold: float = DISTANCE,
-    linkage: str = LINKAGE,
-    paths: Sequence[str] = (),
-    hunks_against: str | None = None,
-    format: str = "text",
-    output: str | None = None,
-    verbose: bool = False,
-) -> int:
-    """Compare candidates that were read, print the result, and return the exit code.
-
-    - ``run``, ``timeout``: a command to run for each candidate, and its seconds.
-    - ``hunks_against``: the candidate that hunks are shown against, or empty for the origin; None
-      for the page that has none.
-    """
-    if not candidates.found and format == "text":
-        show("\n".join(nothing_found(selection, candidates)), output)
-        return report_rejected(candidates.rejected)
+    if not found.found and format == "text":
+        show("\n".join(nothing_found(selection, found)), output)
+        return report_rejected(found.rejected)
     judged, bad = read_verdicts(verdicts)
     interrupted = False
     if run is not None:
-        of_task = candidates
-        if task:  # only its candidates are run, and which they are takes comparing all
-            begin_parsing()
-            with progress("Comparing"):
-                of_task = chosen_batches(candidates, compared(candidates).batches, task)[0]
-        runs = run_checks(of_task.found, run, None, timeout)
+        place = top if origin is not None else opened(repo, only_commits=not selection.worktrees)
+        runs = run_checks(found, place, selection, run=run, timeout=timeout, task=batch)
         judged += runs.verdicts
         interrupted = runs.interrupted
     begin_parsing()
     with progress("Comparing"):
-        base = candidate_called(hunks_against, candidates.found).id if hunks_against else ORIGIN
-        review = compare_candidates(
-            top, candidates, batch=task, intent=intent, verdicts=judged,
-            ignored=ignored, threshold=threshold, linkage=linkage,
-        )  # fmt: skip
-        document = review_document(review)
-        if paths:
-            document = chosen_hunks(document, paths)
+        base = candidate_called(against, found.found).id if against else ORIGIN
+        document = review_document(
+            compare_candidates(top, found, batch=batch, intent=intent, verdicts=judged)
+        )
+        if path:
+            document = chosen_hunks(document, path)
     page = Page(document, verbose=verbose)
-    _print(page, None if hunks_against is None else base, format, output)
+    _print(page, base if has_hunks else None, format, output)
     say_left_out(bad)
-    names = rejected_names([rejected.id for rejected in candidates.rejected])
-    for name, rejected in zip(names, candidates.rejected, strict=True):
+    names = rejected_names([rejected.id for rejected in found.rejected])
+    for name, rejected in zip(names, found.rejected, strict=True):
         say(f"left out: {SourceError(rejected.reason, name=name, hint=rejected.hint)}")
     if interrupted:
         return 130
-    return 1 if candidates.rejected or bad else 0
+    return 1 if found.rejected or bad else 0
 
 
 def _print(page: Page, against: str | None, format: str, output: str | None) -> None:

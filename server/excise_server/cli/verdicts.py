@@ -1,23 +1,28 @@
-"""The options that judge candidates: files of verdicts, and a command to run in their worktrees."""
+"""The options that judge candidates: files of verdicts, and a command to run for them."""
 
 from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
-from typing import Any
 
 import click
+import msgspec
 
+from excise_server.candidates.running import place_in_repository, place_of_folders, run_classes
+from excise_server.cli.patch_options import asked_jobs
+from excise_server.cli.progress import progress
 from excise_server.cli.streams import say
 from excise_server.foundation.escape import printable
 from excise_server.foundation.inputs import SourceError
+from excise_server.git.checkouts import Selection
+from excise_server.git.repository import Repository
 from excise_server.processes.parsers import cache_folder
-from excise_server.processes.runs import JOBS, SECONDS, Runs, run_in_worktrees
+from excise_server.processes.runs import JOBS, SECONDS, Runs, own_folder, run_in_folders
 from excise_server.review.candidate import Candidate
-
-_Command = Callable[..., Any]
+from excise_server.review.evidence import Place
+from excise_server.sources.candidates import SAVED, Candidates
 
 _TAIL, _TAIL_LINES = 4_000, 20
 """Bytes and lines at the end of a run's output that are shown."""
@@ -29,6 +34,10 @@ timeout_option = click.option(
     help=f"Time of a run, which is ended then.  [default: {SECONDS:g}]",
 )
 
+run_option = click.option(
+    "--run", metavar="COMMAND", help="Run it on the base and once for each same code."
+)
+
 verdict_option = click.option(
     "--verdicts",
     metavar="[CANDIDATE=]FILE",
@@ -37,34 +46,75 @@ verdict_option = click.option(
 )
 
 
-def run_options(function: _Command) -> _Command:
-    """Add the options that `run_checks` takes."""
-    options = (
-        click.option("--run", metavar="COMMAND", help="Run it in the folder of each candidate."),
-        timeout_option,
-    )
-    for option in reversed(options):
-        function = option(function)
-    return function
-
-
 def run_checks(
-    candidates: Sequence[Candidate], run: str, jobs: int | None, timeout: float | None
+    candidates: Candidates,
+    repository: Repository | str,
+    selection: Selection,
+    *,
+    run: str,
+    timeout: float | None,
+    task: str = "",
 ) -> Runs:
-    """Run a command in the folders of candidates, and report progress on standard error."""
-    runs = _run(candidates, run, jobs, timeout)
-    say(f"verdicts for --verdicts: {runs.file}")
+    """Run a command for candidates and on their base, and report progress on standard error.
+
+    Raises SourceError if no task has that name, or nothing can be run here.
+
+    - ``repository``: the repository of the candidates, or the folder that they all began as.
+    - ``selection``: how they were chosen.
+    - ``task``: the only task whose candidates it is run for; empty for all.
+    """
+    with progress("Comparing"):
+        classes = _classes(candidates, task)
+    if isinstance(repository, str):
+        place = place_of_folders(repository)
+    else:
+        place = place_in_repository(
+            repository,
+            candidates.origin,
+            saved=selection.onto == SAVED,
+            untracked=selection.untracked,
+            say=say,
+        )
+    of_class = [[candidates.found[index] for index in members] for members in classes]
+    runs = _run(run, of_class, timeout, place=place)
+    if runs.verdicts:
+        say(f"verdicts for --verdicts: {runs.file}")
     return runs
 
 
+def _classes(candidates: Candidates, task: str) -> list[list[int]]:
+    """Return the classes to run for, in a fork if the command has to survive what it parses.
+
+    Whatever runs the user's command has parsed nothing, so that it is not started again.
+    """
+    if not click.get_current_context().obj:
+        return run_classes(candidates, task)
+    from excise_server.processes.outlive import answered
+
+    answer = answered(lambda: msgspec.json.encode(run_classes(candidates, task)))
+    return msgspec.json.decode(answer, type=list[list[int]])
+
+
 def _run(
-    candidates: Sequence[Candidate], run: str, jobs: int | None, timeout: float | None
+    command: str,
+    classes: Sequence[Sequence[Candidate]],
+    timeout: float | None,
+    *,
+    place: Place = own_folder,
+    with_base: bool = True,
 ) -> Runs:
     cache = cache_folder()
     if cache is None:
         raise SourceError("no cache folder for the output", hint="set HOME or XDG_CACHE_HOME")
-    return run_in_worktrees(
-        run, candidates, cache, jobs=jobs or JOBS, seconds=timeout or SECONDS, say=say
+    return run_in_folders(
+        command,
+        classes,
+        cache,
+        place=place,
+        with_base=with_base,
+        jobs=asked_jobs() or JOBS,
+        seconds=timeout or SECONDS,
+        say=say,
     )
 
 
@@ -73,7 +123,8 @@ def run_on_mix(folder: str, run: str, timeout: float | None) -> str:
 
     The end of the output is shown then. Raises click.Abort if the user stopped the command.
     """
-    runs = _run([Candidate("mix", folder, "", "", label="the mix")], run, None, timeout)
+    mix = Candidate("mix", folder, "", "", label="the mix")
+    runs = _run(run, [[mix]], timeout, with_base=False)
     if runs.interrupted:
         raise click.Abort
     [verdict] = runs.verdicts
@@ -99,7 +150,9 @@ def begin_parsing() -> None:
 
     Another fork may have to repeat that work, so it must not include the user's command.
     """
-    if (fork := click.get_current_context().obj) is not None:
+    if click.get_current_context().obj:
+        from excise_server.processes.outlive import outlive
+
         sys.stdout.flush()
         sys.stderr.flush()
-        fork()
+        outlive()

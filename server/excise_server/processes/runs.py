@@ -1,4 +1,8 @@
-"""The user's command in the worktree of every candidate, several at a time, and the results."""
+"""The user's command in folders of candidates and of their base, several at a time: the results.
+
+The base comes first and alone, so that no candidate can write into what the others are compared
+with. A run stands for a class of candidates, and its verdict counts for each of them.
+"""
 
 from __future__ import annotations
 
@@ -12,31 +16,41 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Literal
 
 import msgspec
 
-from excise_server.foundation.inputs import SourceError
+from excise_server.foundation.inputs import SourceError, first_few
 from excise_server.processes.lifetime import isolated
 from excise_server.processes.linux import set_undumpable
 from excise_server.processes.supervisor import (
+    HEAD,
     LEVELS,
+    TAIL,
     adopt_orphans,
     descendants,
     end_control_group,
     end_descendants,
 )
 from excise_server.review.candidate import Candidate
+from excise_server.review.evidence import (
+    BASE,
+    Place,
+    RunResult,
+    content_lines,
+    evidence_of,
+    evidence_words,
+)
 from excise_server.review.verdicts import Verdict
 
 JOBS = 1
-"""Worktrees at a time: tests may share a port, a database or a cache."""
+"""Runs at a time: tests may share a port, a database or a cache."""
 
 SECONDS = 600.0
-"""Seconds that the command may take in one worktree."""
+"""Seconds that a run may take."""
 
 _KEPT_FOLDERS = 20
 
@@ -44,6 +58,8 @@ _GRACE = 10.0
 """Seconds after the time limit of a run in which its supervisor may end all of it."""
 
 _LONGEST_REPORT = 4096
+
+_TIMED_OUT = "timed out"
 
 _NO_VERDICT = {
     125: "cannot be tested (exit status 125)",
@@ -62,6 +78,9 @@ _GIT = {"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_PRE
 _GIT |= {"GIT_OBJECT_DIRECTORY"}
 """Variables of the user's environment that lead git to another repository."""
 
+_MOST_OUTPUT = 3 * max(HEAD, TAIL)
+"""Bytes of a log that are read: more than there can be, unless a run writes to it itself."""
+
 Said = Callable[[str], None]
 
 
@@ -69,15 +88,16 @@ Said = Callable[[str], None]
 class Runs:
     """The outcome of the runs.
 
-    - ``verdicts``: the verdicts, in the order in which the runs ended.
     - ``folder``: the folder with the output of each run and the file of the verdicts.
+    - ``verdicts``: those on candidates, in the order in which the runs ended.
+    - ``ended``: how many runs ended, that on the base included.
     - ``interrupted``: whether the user stopped the runs. Unfinished candidates have no verdict
       then.
     """
 
     folder: Path
     verdicts: list[Verdict] = field(default_factory=list)
-    not_run: list[Candidate] = field(default_factory=list)
+    ended: int = 0
     interrupted: bool = False
 
     @property
@@ -109,9 +129,15 @@ class _Report(msgspec.Struct, forbid_unknown_fields=True):
 
 @dataclass(slots=True)
 class _Running:
-    """A candidate whose command runs, its supervisor, and the supervisor's output."""
+    """A class of candidates whose command runs, and where; its supervisor, and what that says.
 
-    candidate: Candidate
+    ``place`` gives the folder back.
+    """
+
+    candidates: Sequence[Candidate]
+    folder: str
+    log: Path
+    place: ExitStack
     supervisor: subprocess.Popen[bytes]
     deadline: float
     said: bytes = b""
@@ -134,38 +160,55 @@ class _Running:
         return bool(data)
 
 
-def run_in_worktrees(
+def own_folder(candidate: Candidate) -> AbstractContextManager[str]:
+    """Give a candidate the folder that it is in."""
+    return nullcontext(candidate.folder)
+
+
+def run_in_folders(
     command: str,
-    candidates: Sequence[Candidate],
+    classes: Sequence[Sequence[Candidate]],
     cache: Path,
     *,
+    place: Place = own_folder,
+    with_base: bool = True,
     jobs: int = JOBS,
     seconds: float = SECONDS,
     say: Said,
 ) -> Runs:
-    """Run a command in the folder of each candidate that has one.
+    """Run a command on the base, and then once for each class of candidates.
 
     Raises SourceError if no run can be started here, or its output cannot be kept.
 
     - ``command``: the command for the shell, as the user typed it.
+    - ``classes``: candidates of which one run stands for all: the first one's.
     - ``cache``: the folder in which a new folder for the output is made.
+    - ``place``: gives the first candidate of each class its folder, and `BASE` that of the base.
+    - ``with_base``: whether there is a base to compare them with.
     - ``seconds``: the time after which a run is ended without a verdict.
     """
     if os.name != "posix":
         raise SourceError("--run needs a POSIX system", hint="give --verdicts FILE instead")
     if not command.strip() or "\0" in command:
         raise SourceError("--run needs a command", hint="for example --run 'pytest -q'")
-    runnable = [candidate for candidate in candidates if candidate.folder]
-    runs = Runs(_new_folder(cache), not_run=[c for c in candidates if not c.folder])
-    scope = f"{len(runnable)} worktree{'' if len(runnable) == 1 else 's'}, {jobs} at a time"
-    say(f"running {command} in {scope}; output in {runs.folder}")
-    for candidate in runs.not_run:
-        say(f"{candidate.label}: not run: it is not a folder on disk")
-    supervision = _Supervision(command, seconds, runs, len(runnable), say)
+    if not classes:
+        say(f"no candidate: {command} is not run")
+        with_base = False
+    runs = Runs(_new_folder(cache))
+    on_base = [[BASE]] if with_base else []
+    total = len(on_base) + len(classes)
+    if classes:
+        members, times = sum(map(len, classes)), len(classes)
+        what = "1 candidate" if members == 1 else f"{members} candidates"
+        scope = f"for {what}{'' if times == members else f' in {times} classes of the same code'}"
+        scope = f"on the base and {scope}" if with_base else scope
+        say(f"running {command} {scope}, {jobs} at a time; output in {runs.folder}")
+    supervision = _Supervision(command, seconds, runs, total, place, say)
     with _stoppable() as is_stopped:
         adopt_orphans(True)
         try:
-            supervision.run(runnable, jobs, is_stopped)
+            supervision.run(on_base, 1, is_stopped)
+            supervision.run(classes, jobs, is_stopped)
         finally:
             supervision.end()
             adopt_orphans(False)
@@ -175,22 +218,28 @@ def run_in_worktrees(
 class _Supervision:
     """The runs of one call, each below its supervisor."""
 
-    def __init__(self, command: str, seconds: float, runs: Runs, total: int, say: Said) -> None:
+    def __init__(
+        self, command: str, seconds: float, runs: Runs, total: int, place: Place, say: Said
+    ) -> None:
         """Take the command, its time limit, the results to fill in, and a function for progress."""
         self._command, self._seconds, self._runs = command, seconds, runs
-        self._total, self._say = total, say
+        self._total, self._place, self._say = total, place, say
+        self._base: RunResult | None = None
         self._selector = selectors.DefaultSelector()
         self._running: list[_Running] = []
         self._not_ours = set(descendants(os.getpid()))
         self._level = self._strongest_level() if total else LEVELS[0]
 
-    def run(self, candidates: Sequence[Candidate], jobs: int, stopped: Callable[[], bool]) -> None:
+    def run(
+        self, classes: Sequence[Sequence[Candidate]], jobs: int, stopped: Callable[[], bool]
+    ) -> None:
         """Run all, so many at a time, and stop them on request."""
-        waiting = list(reversed(candidates))
+        waiting = [] if self._runs.interrupted else list(reversed(classes))
         while waiting or self._running:
             if stopped() and not self._runs.interrupted:
                 self._runs.interrupted = True
-                self._say(f"interrupted: stopping, {len(waiting)} not run")
+                left = self._total - self._runs.ended - len(self._running)
+                self._say(f"interrupted: stopping, {left} not run")
                 waiting.clear()
                 for running in self._running:
                     running.stop()
@@ -213,6 +262,7 @@ class _Supervision:
             with suppress(subprocess.TimeoutExpired):
                 running.supervisor.wait(_GRACE)
             self._sweep(running)
+            running.place.close()
         self._selector.close()
         self._write_verdicts()
 
@@ -247,17 +297,24 @@ class _Supervision:
             supervisor.stdin.write(json.dumps(job).encode() + b"\n")
         return supervisor
 
-    def _start(self, candidate: Candidate) -> None:
+    def _start(self, candidates: Sequence[Candidate]) -> None:
+        candidate, place = candidates[0], ExitStack()
+        try:
+            folder = place.enter_context(self._place(candidate))
+        except SourceError as error:
+            self._report(candidates, RunResult(None, f"not started: {error}"))
+            return
         with suppress(OSError):  # a run may have removed it
             self._runs.folder.mkdir(mode=0o700, parents=True)
         # A name of a file that no two candidates share, and that any system takes.
-        number = len(self._runs.verdicts) + len(self._running) + 1
+        number = self._runs.ended + len(self._running) + 1
         plain = re.sub(r"[^A-Za-z0-9._-]+", "-", candidate.label).strip(".-")[:60] or "candidate"
+        log = self._runs.folder / f"{number:03}-{plain}.log"
         job = {
             "level": self._level,
             "command": self._command,
-            "folder": candidate.folder,
-            "log": str(self._runs.folder / f"{number:03}-{plain}.log"),
+            "folder": folder,
+            "log": str(log),
             "seconds": self._seconds,
         }
         environment = {name: value for name, value in os.environ.items() if name not in _GIT}
@@ -265,12 +322,14 @@ class _Supervision:
         try:
             supervisor = self._supervisor(job, environment)
         except OSError as error:
-            self._report(candidate, None, f"not started: {error.strerror}")
+            place.close()
+            self._report(candidates, RunResult(None, f"not started: {error.strerror}"))
             return
         assert supervisor.stdout is not None
         os.set_blocking(supervisor.stdout.fileno(), False)
         deadline = time.monotonic() + self._seconds + _GRACE
-        self._running.append(running := _Running(candidate, supervisor, deadline))
+        running = _Running(candidates, folder, log, place, supervisor, deadline)
+        self._running.append(running)
         self._selector.register(supervisor.stdout, selectors.EVENT_READ, running)
 
     def _sweep(self, running: _Running) -> None:
@@ -285,7 +344,7 @@ class _Supervision:
             end_control_group(supervisor.pid)
         others = {other.supervisor.pid for other in self._running}
         if not end_descendants(self._not_ours | others):
-            self._say(f"{running.candidate.label}: processes of its run could not be ended")
+            self._say(f"{running.candidates[0].label}: processes of its run could not be ended")
         running.hear()
         with suppress(KeyError):
             self._selector.unregister(supervisor.stdout)
@@ -293,47 +352,78 @@ class _Supervision:
         supervisor.stdout.close()
 
     def _finish(self, running: _Running) -> None:
-        """Turn the exit status of a supervisor, and what it said, into a verdict."""
+        """Turn the exit status of a supervisor, and what it said, into a result."""
         exit_status = running.supervisor.poll()
         self._sweep(running)
+        with running.place:
+            self._report(running.candidates, self._result(running, exit_status))
+
+    def _result(self, running: _Running, exit_status: int | None) -> RunResult:
         if exit_status is None:
-            self._report(running.candidate, None, "timed out")
-            return
+            return RunResult(None, _TIMED_OUT, timed_out=True)
         report = None
         with suppress(msgspec.DecodeError, msgspec.ValidationError):
             report = msgspec.json.decode(running.said, type=_Report)
-        label = running.candidate.label
+        label = running.candidates[0].label
         if exit_status < 0:
-            self._report(running.candidate, None, f"its supervisor was ended{_by(exit_status)}")
-        elif report is None or not report.agrees_with(exit_status):
-            self._report(running.candidate, None, "the report of its supervisor was damaged")
-        else:
-            if report.cut:
-                self._say(f"{label}: {report.cut:,} bytes of output left out of its log")
-            if report.left:
-                processes = "1 process" if report.left == 1 else f"{report.left} processes"
-                self._say(f"{label}: ended {processes} that it left running")
-            if not report.all_ended:
-                self._say(f"{label}: processes of its run could not be ended")
-            self._report(running.candidate, *_verdict(report), report.seconds)
-
-    def _report(
-        self, candidate: Candidate, passed: bool | None, reason: str, seconds: float | None = None
-    ) -> None:
-        verdict = Verdict(
-            candidate=candidate.id,
-            check=self._command,
-            passed=passed,
-            seconds=seconds,
-            reason=reason,
-            digest=candidate.digest,
+            return RunResult(None, f"its supervisor was ended{_by(exit_status)}")
+        if report is None or not report.agrees_with(exit_status):
+            return RunResult(None, "the report of its supervisor was damaged")
+        if report.cut:
+            self._say(f"{label}: {report.cut:,} bytes of output left out of its log")
+        if report.left:
+            processes = "1 process" if report.left == 1 else f"{report.left} processes"
+            self._say(f"{label}: ended {processes} that it left running")
+        if not report.all_ended:
+            self._say(f"{label}: processes of its run could not be ended")
+        passed, reason = _verdict(report)
+        output = _output(running.log) if passed is not None else b""
+        folders = {running.folder, os.path.realpath(running.folder)}
+        return RunResult(
+            passed,
+            reason,
+            report.seconds,
+            report.status,
+            timed_out=report.ended == "time",
+            lines=content_lines(output or b"", folders, tempfile.gettempdir()),
+            is_whole=not report.cut and output is not None,
         )
-        self._runs.verdicts.append(verdict)
-        self._write_verdicts()
-        words = {True: "passed", False: "failed", None: reason}[passed]
-        took = "" if seconds is None else f" after {seconds:.1f} s"
-        count = f"{len(self._runs.verdicts)}/{self._total}"
-        self._say(f"{count} {candidate.label}: {words}{took}")
+
+    def _report(self, candidates: Sequence[Candidate], result: RunResult) -> None:
+        """Record a result for all of its class, and say it."""
+        self._runs.ended += 1
+        first, *others = candidates
+        shown = ""
+        if first is BASE:
+            self._base = result
+            shown = f"raises {result.raised.name}" if result.raised is not None else ""
+        else:
+            evidence, detail = None, ""
+            if self._base is not None:
+                evidence, detail = evidence_of(result, self._base, {*first.old, *first.new})
+                shown = evidence_words(evidence, detail)
+            self._runs.verdicts += [
+                Verdict(
+                    candidate=candidate.id,
+                    check=self._command,
+                    passed=result.passed,
+                    seconds=result.seconds,
+                    reason=result.reason,
+                    digest=candidate.digest,
+                    evidence=evidence,
+                    detail=detail,
+                    base_passed=self._base.passed if self._base is not None else None,
+                )
+                for candidate in candidates
+            ]
+            self._write_verdicts()
+        words = {True: "passed", False: "failed", None: result.reason}[result.passed]
+        took = "" if result.seconds is None else f" after {result.seconds:.1f} s"
+        same = f" (also for {first_few([other.label for other in others])})" if others else ""
+        ended = f"{self._runs.ended}/{self._total} {first.label}{same}: {words}{took}"
+        self._say(f"{ended}: {shown}" if shown not in ("", "passes", "fails") else ended)
+        if first is BASE and result.passed is None and not self._runs.interrupted:
+            self._say("the base has no outcome: what candidates print is compared with nothing")
 
     def _write_verdicts(self) -> None:
         """Replace the file of the verdicts: a run may have changed the existing one."""
@@ -353,7 +443,7 @@ def _verdict(report: _Report) -> tuple[bool | None, str]:
     if report.ended == "start":
         return None, f"not started: {report.reason}"
     if report.ended == "time":
-        return None, "timed out"
+        return None, _TIMED_OUT
     if report.ended == "stop":
         return None, "stopped"
     status = report.status
@@ -363,6 +453,16 @@ def _verdict(report: _Report) -> tuple[bool | None, str]:
     if status < 0:
         return False, f"ended{_by(status)}"
     return status == 0, "" if status == 0 else f"exit status {status}"
+
+
+def _output(log: Path) -> bytes | None:
+    """Return what a run printed, or None if its log is gone, or is no longer a file of ours."""
+    try:
+        descriptor = os.open(log, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+        with open(descriptor, "rb") as file:
+            return file.read(_MOST_OUTPUT)
+    except OSError:
+        return None
 
 
 def _by(status: int) -> str:

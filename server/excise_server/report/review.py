@@ -260,7 +260,7 @@ def _candidate(
         rank=ranked.rank if ranked_task.is_ranked else None,
         why=[visible(why) for why in ranked.why],
         verdict=review.verdicts.outcome(candidate.id),
-        evidence=[],
+        evidence=review.verdicts.evidence(candidate.id),
         checks=list(map(d.CheckEntry.of, review.verdicts.checks.get(candidate.id, ()))),
         broken=[visible(why) for why in ranked.broken],
         cluster=group,

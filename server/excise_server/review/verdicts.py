@@ -1,7 +1,8 @@
 """Verdicts: the results of checks on candidates, and what they mean for the order. Pure.
 
 A verdict is the result of somebody's test run. A missing verdict is not a bad one: a check that
-timed out, or could not be run, ranks between passing and failing.
+timed out, or could not be run, ranks between passing and failing. Of runs by `excise review`, the
+verdict also has the evidence: how the run differs from that of the base.
 """
 
 from __future__ import annotations
@@ -13,7 +14,9 @@ from typing import Annotated, Literal
 
 import msgspec
 
+from excise_server.foundation.escape import shortened
 from excise_server.review.candidate import Candidate, candidates_called
+from excise_server.review.evidence import EFFECTS, Evidence, evidence_words
 
 Outcome = Literal["passed", "failed", "undecided"]
 PASSED: Outcome = "passed"
@@ -22,6 +25,9 @@ UNDECIDED: Outcome = "undecided"
 
 _SHOWN = 100
 """Most characters shown of a name that no candidate has."""
+
+NO_EFFECT = "no effect, where another one has an effect"
+"""What is said of a candidate whose run is as that of the base, beside others that differ."""
 
 _LEVELS: dict[Outcome | None, int] = {PASSED: 0, UNDECIDED: 1, None: 1, FAILED: 2}
 
@@ -32,6 +38,8 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     - ``passed``: None if it ran without reaching a verdict: ``reason`` says why.
     - ``reason``: why it did not pass, in a few words.
     - ``digest``: the candidate's digest when it was checked, or empty if that is not known.
+    - ``evidence``, ``detail``: what its run showed beside that of the base, if one was compared.
+    - ``base_passed``: whether the base passes the check, too; None if it has no verdict.
     """
 
     candidate: str
@@ -40,6 +48,9 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     seconds: Annotated[float, msgspec.Meta(ge=0)] | None = None
     reason: str = ""
     digest: str = ""
+    evidence: Evidence | None = None
+    detail: str = ""
+    base_passed: bool | None = None
 
     @property
     def outcome(self) -> Outcome:
@@ -74,6 +85,31 @@ class Verdicts:
     def level(self, candidate: str) -> int:
         """Return the first key of the order: 0 passes, 2 fails, and 1 is everything between."""
         return _LEVELS[self.outcome(candidate)]
+
+    def standing(self, candidate: str, rivals: Iterable[str]) -> tuple[int, str]:
+        """Return the first keys of the order: the level, and what evidence says against it, or "".
+
+        No other evidence counts. Without an effect is only who has rivals with one.
+        """
+        against = ""
+        for verdict in self.checks.get(candidate, ()):
+            if verdict.evidence in ("still raises", "does not import"):
+                against = against or evidence_words(verdict.evidence, verdict.detail)
+            elif verdict.evidence == "as base" and any(
+                other.check == verdict.check and other.evidence in EFFECTS
+                for rival in rivals
+                for other in self.checks.get(rival, ())
+            ):
+                against = against or NO_EFFECT
+        return self.level(candidate), against
+
+    def evidence(self, candidate: str) -> list[str]:
+        """Return a short line for each check whose run was compared with that of the base."""
+        verdicts = self.checks.get(candidate, ())
+        lines = [(v.check, evidence_words(v.evidence, v.detail)) for v in verdicts if v.evidence]
+        if len(lines) == 1:
+            return [lines[0][1]]
+        return [f"{shortened(check, _SHOWN)}: {words}" for check, words in lines]
 
     def counts(self, candidates: Iterable[str]) -> Counter[Outcome]:
         """Return how many of some candidates have which outcome, leaving out those without one."""
@@ -145,5 +181,13 @@ def match_verdicts(verdicts: Iterable[Verdict], candidates: Sequence[Candidate])
         if verdict.digest and verdict.digest != candidate.digest:
             notes[f"{candidate.label}: changed since it was checked"] = None
         checks[candidate.id][verdict.check] = verdict
+    of_checks: dict[str, list[Verdict]] = defaultdict(list)
+    for by_check in checks.values():
+        for check, verdict in by_check.items():
+            of_checks[check].append(verdict)
+    for check, every in of_checks.items():
+        if all(verdict.passed and verdict.base_passed for verdict in every):
+            name = shortened(check, _SHOWN) or "the check"
+            notes[f"{name} passes on the base, too: passing tells nobody apart"] = None
     by_id = {identity: tuple(by_check.values()) for identity, by_check in checks.items()}
     return Verdicts(by_id, tuple(unknown), tuple(notes))
