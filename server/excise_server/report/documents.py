@@ -158,9 +158,9 @@ def cluster_document(
     *,
     threshold: float,
     linkage: str,
-) -> d.ClusterDocument:
+) -> d.RevisionClustersDocument:
     """Return the clusters, the largest first, and what sets each apart."""
-    return d.ClusterDocument(
+    return d.RevisionClustersDocument(
         signature=matrix.signature,
         threshold=threshold,
         linkage=linkage,
