@@ -20,13 +20,11 @@ from excise_server.cli.options import choice_option, output_option
 from excise_server.cli.progress import progress
 from excise_server.cli.streams import show
 from excise_server.duplicates.find import (
-    Duplicates,
     Proposal,
     find_duplicates,
     find_issues,
     proposals_of,
 )
-from excise_server.foundation.files import file_error
 from excise_server.foundation.inputs import Rejected, SourceError
 from excise_server.git.repository import Repository, open_commits
 from excise_server.processes.forks import Map, forked_map, usable_cores
@@ -305,7 +303,7 @@ def _opened(folder: str) -> Repository:
     real = os.path.realpath(folder)
     try:
         if not os.path.isdir(real):
-            raise file_error(folder, NotADirectoryError(20, "it is not a folder"))
+            raise SourceError("it is not a folder" if os.path.exists(real) else "no such folder")
         return open_commits(real)
     except SourceError as error:
         hint = error.hint or "name a folder of a git repository"
@@ -375,11 +373,9 @@ def _show_issues(grouped: Grouped, format: str, output: str | None, *, verbose: 
 def _show_like(
     asked: Proposal, sent: _Sent, format: str, output: str | None, *, verbose: bool
 ) -> int:
-    with progress("Comparing", 1 + len(sent.proposals)) as advance:
-        # Without others there is nothing to compare with, and nothing is found.
-        duplicates: Duplicates = find_duplicates(
-            [asked], sent.proposals, top=NEAREST, advance=advance
-        )
+    others = [proposal for proposal in sent.proposals if not proposal.is_same_as(asked)]
+    with progress("Comparing", 1 + len(others)) as advance:
+        duplicates = find_duplicates([asked], others, top=NEAREST, advance=advance)
     rejected = sent.queue.rejected
     document = duplicates_document(duplicates, rejected, sent.about)
     if format == "json":

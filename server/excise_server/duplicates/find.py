@@ -86,6 +86,11 @@ class Proposal:
         match = _MAIL.search(self.author)
         return (match[1] if match else self.author).strip().lower()
 
+    def is_same_as(self, other: Proposal) -> bool:
+        """Whether two proposals are the same one: equal names, patches and messages."""
+        names = {self.id.rpartition("/")[2], other.id.rpartition("/")[2]}
+        return len(names) == 1 and self.parts == other.parts and self.text == other.text
+
     def is_stacked_with(self, other: Proposal) -> bool:
         """Whether they share a commit, or one has all patches of the other one and more."""
         if self.commits & other.commits:
@@ -375,7 +380,7 @@ class _PairFinder:
             for number, relation in near.items()
             if number != new
             and (among is None or number in among)
-            and not self._is_itself(new, number)
+            and not self.proposals[new].is_same_as(self.proposals[number])
         ]
         yield from sorted(pairs, key=_order)[: top or None]
 
@@ -384,12 +389,6 @@ class _PairFinder:
         if index not in self._numbers:
             self._numbers[index] = self._edits.add(self.proposals[index].whole)
         return self._numbers[index]
-
-    def _is_itself(self, new: int, other: int) -> bool:
-        """Whether two proposals are the same one: equal names, patches and messages."""
-        a, b = self.proposals[new], self.proposals[other]
-        names = {a.id.rpartition("/")[2], b.id.rpartition("/")[2]}
-        return len(names) == 1 and a.parts == b.parts and a.text == b.text
 
     def pair(self, new: int, other: int, relation: Relation | None = None) -> Pair:
         """Return a pair without its explanation."""

@@ -40,7 +40,7 @@ class Grouped:
     """Patches, their clusters by edits, and what they are about.
 
     ``patch_of`` gives a patch with its hunks. ``duplicates`` are the pairs of the proposals that
-    the patches make, and ``issues`` the groups of these. Of a queue that is watched ``new`` are the ids
+    the patches make, and ``issues`` the groups of these. Of a watched queue ``new`` are the ids
     that came with this call (else None). ``about`` says what is to be known of the input, and
     ``map`` is for work by the thousand.
     """
@@ -319,6 +319,8 @@ def head_line(document: d.ClusterDocument) -> str:
     """Return how many patches there are, and how many are together."""
     together = sum(len(issue.members) for issue in document.issues)
     total = len(document.patches)
+    if not total:
+        return "no patches"
     if not document.issues:
         return f"{_patches_word(total)}: no two are alike"
     alone = f", {total - together:,} alone" if total > together else ""
@@ -544,7 +546,8 @@ def like_lines(
         name = printable(f"{other.id}  {other.title}" + f" ({about})" * bool(about))
         yield Text.assemble((f"{pair.word}{explained}", style))
         yield Text(cut(f"  {name}", width), "bold")
-        for line in reasons_of(pair):
+        where = len(pair.reasons.where) if pair.reasons else 0
+        for line in list(reasons_of(pair))[0 if verbose else max(0, where - 1) :]:
             yield Text(cut(f"    {printable(line)}", width), "dim")
         if verbose:
             yield Text(f"    {numbers_of(pair)}", "dim")
@@ -598,7 +601,7 @@ def _issue_markdown(number: int, issue: IssueLines, *, verbose: bool) -> Iterato
                 f"  - {code_span(n)} {inert(t)}: {inert(about)}" for n, t, about in edit.each
             )
         elif edit.others:
-            yield f"  - {inert(edit.others)}"
+            yield f"  - {code_span(edit.others)}"
 
 
 def like_markdown(document: d.DuplicatesDocument, *, verbose: bool = False) -> str:

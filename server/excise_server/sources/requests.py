@@ -165,7 +165,9 @@ def read_named(repository: Repository, name: str, onto: str = "") -> Proposal:
     refs, _ = find_refs(repository, [name])
     if len({ref.commit for ref in refs}) > 1:
         raise SourceError(f"{len(refs):,} branches have this name", name=name, hint="name one")
-    commit = refs[0].commit if refs else commit_named(repository, name, "its name")
+    commit = refs[0].commit if refs else repository.commit_of(name)
+    if commit is None:
+        raise SourceError("no file, branch, request or commit has this name", name=name)
     main = _main_line(repository, onto)
     own = _id(refs[0]) if refs else name
     proposal = _proposal(repository, own, commit, main, _merged(repository, main))
