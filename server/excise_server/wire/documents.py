@@ -272,16 +272,6 @@ class ClusterEntry(GroupEntry, frozen=True, kw_only=True):
     reasons: list[ReasonEntry]
 
 
-class RevisionClustersDocument(Document, frozen=True, kw_only=True):
-    """The output of ``cluster --origin --json``."""
-
-    threshold: float
-    linkage: str
-    clusters: list[ClusterEntry]
-    notes: Notes
-    rejected: list[RejectedEntry]
-
-
 # --- candidates -----------------------------------------------------------------------------------
 
 
