@@ -225,6 +225,7 @@ def _issues(grouped: Grouped, replaced: set[str]) -> list[d.IssueEntry]:
                 representative=patches[first].id,
                 count=len(counted),
                 pairs=beside,
+                are_versions=len(counted) == 1 < len(senders),
                 is_same_code=len({grouped.pool.ids(index).code for index in members}) == 1,
             )
         )
@@ -239,15 +240,19 @@ def _issues(grouped: Grouped, replaced: set[str]) -> list[d.IssueEntry]:
     )
 
 
-def _issue(*, pairs: Sequence[Pair], is_same_code: bool, **about: object) -> d.IssueEntry:
+def _issue(
+    *, pairs: Sequence[Pair], are_versions: bool, is_same_code: bool, **about: object
+) -> d.IssueEntry:
     """Return an issue, of which `pairs` has the representative with each other proposal."""
     looked_at = [pair for pair in pairs if not pair.otherwise]
     surest = max(looked_at or pairs, key=lambda pair: pair.relation.probability, default=None)
+    explained = "" if looked_at or surest is None else surest.otherwise
+    explained = "versions of one series" if are_versions else explained
     word = LEVEL_WORDS["likely"] if pairs else "similar edits"
     return d.IssueEntry.of(
         probability=min((pair.relation.probability for pair in pairs), default=None),
         word="the same code" if is_same_code else word,
-        otherwise="" if looked_at or surest is None else surest.otherwise,
+        otherwise=explained,
         reasons=None if surest is None else surest.reasons,
         **about,
     )
