@@ -173,7 +173,7 @@ def test_a_branch_a_request_a_commit_and_a_file_are_asked_about_alike(repo, tmp_
     own = like(repo, "#2")
     assert "#2" not in {pair["other"] for pair in own["pairs"]}
     assert (own["asked"], own["among"]) == (1, 3)
-    merged = like(repo, "main")
+    merged = like(repo, "main~1")
     assert merged["asked"] == 1
 
 

@@ -68,7 +68,7 @@ def test_what_is_printed_has_its_shape_exactly(shape, arguments):
         *(shapes.RankDocument, shapes.ClusterDocument, shapes.RecordLine, shapes.ErrorLine),
         shapes.SummaryDocument,
         *(shapes.WorktreesDocument, shapes.ReviewDocument, shapes.TakeDocument),
-        *(shapes.DuplicatesDocument, shapes.RelatedGroupsDocument),
+        *(shapes.DuplicatesDocument, shapes.ClusterDocument),
     ],
 )
 def test_every_key_is_described(shape):
