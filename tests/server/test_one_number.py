@@ -90,7 +90,7 @@ def doors(repo, tmp_path):
     new = {
         "ada": text.replace("return subtotal", "return max(subtotal, 0)"),
         "bo": text.replace("return subtotal", "return max(subtotal,  0)"),
-        "chen": text.replace("    return sub", "    if subtotal < 0:\n        return 0\n    return sub"),
+        "chen": text.replace("return sub", "if subtotal < 0:\n        return 0\n    return sub", 1),
         "dana": text.replace("return len(items)", "return len(items or ())"),
     }  # fmt: skip
     commits = {}

@@ -332,6 +332,12 @@ def head_line(document: d.ClusterDocument) -> str:
     return f"{_patches_word(total)}: {together:,} in {plural(len(document.issues), 'group')}{alone}"
 
 
+def _new(document: d.ClusterDocument) -> list[str]:
+    """Return what came with this call, if anything was there before."""
+    new = document.new or []
+    return new if len(new) < len(document.patches) else []
+
+
 def _patches_word(count: int) -> str:
     return f"{count:,} {'patch' if count == 1 else 'patches'}"
 
@@ -342,7 +348,7 @@ def issue_lines(document: d.ClusterDocument) -> list[IssueLines]:
     for entry in document.patches:
         members[entry.cluster].append(entry)
     pairs = {frozenset((pair.new, pair.other)): pair for pair in document.pairs}
-    new = set(document.new or ())
+    new = set(_new(document))
     lines = []
     for issue in sorted(document.issues, key=lambda issue: new.isdisjoint(issue.members)):
         edits = plural(len(issue.clusters), "edit")
@@ -477,9 +483,9 @@ def cluster_lines(
     """Yield the page: as much of each issue as there is room for, unless it is all asked for."""
     width = out.width if out.is_terminal else UNWRAPPED
     head = [Text(head_line(document))]
-    if document.new:
-        names = ", ".join(printable(name) for name in document.new)
-        head.append(Text(cut(f"{len(document.new):,} new: {names}", width), "yellow"))
+    if new := _new(document):
+        names = ", ".join(map(printable, new))
+        head.append(Text(cut(f"{len(new):,} new: {names}", width), "yellow"))
     issues = issue_lines(document)
     rest = more_lines(document, verbose=verbose)
     room = FIRST_SCREEN - len(head) - len(rest) - 2
@@ -551,8 +557,9 @@ def like_lines(
         name = printable(f"{other.id}  {other.title}" + f" ({about})" * bool(about))
         yield Text.assemble((f"{pair.word}{explained}", style))
         yield Text(cut(f"  {name}", width), "bold")
-        where = len(pair.reasons.where) if pair.reasons else 0
-        for line in list(reasons_of(pair))[0 if verbose else max(0, where - 1) :]:
+        places = len(pair.reasons.where) if pair.reasons else 0
+        reasons = list(reasons_of(pair))
+        for line in reasons if verbose else [*reasons[: min(places, 1)], *reasons[places:]]:
             yield Text(cut(f"    {printable(line)}", width), "dim")
         if verbose:
             yield Text(f"    {numbers_of(pair)}", "dim")
@@ -579,8 +586,8 @@ def reasons_of(pair: d.DuplicatePair, code: Callable[[str], str] = str) -> Itera
 def cluster_markdown(document: d.ClusterDocument, *, verbose: bool = False) -> str:
     """Return the page as Markdown, inert whatever is in a title or a line."""
     parts = [f"# {head_line(document)}"]
-    if document.new:
-        parts.append(f"New: {', '.join(map(code_span, document.new))}")
+    if new := _new(document):
+        parts.append(f"New: {', '.join(map(code_span, new))}")
     issues = (
         "\n".join(_issue_markdown(number, issue, verbose=verbose))
         for number, issue in enumerate(issue_lines(document), start=1)

@@ -413,7 +413,7 @@ class CandidateEntry(Shape, frozen=True, kw_only=True):
 
 
 class WorktreesDocument(Document, frozen=True, kw_only=True):
-    """The output of ``worktrees --json`` and ``cluster --git --json``."""
+    """The output of ``worktrees --json``."""
 
     basis: str
     intent: str
