@@ -306,8 +306,8 @@ class Programs:
       revisions that both change code are the same program whatever else they change.
     - ``digests``: for each revision, what stands for all of its bytes, or an empty string.
     - ``forms``: returns the normal forms of the texts of a path.
-    - ``cancel``: looked at while forms are made. Where it runs out of time by itself, only equal
-      texts are the same.
+    - ``cancel``: looked at while forms are made, when somebody first asks; may be replaced. Where
+      it runs out of time by itself, only equal texts are the same.
     """
 
     def __init__(
@@ -320,7 +320,7 @@ class Programs:
         forms: Callable[[str], CodeForms],
         cancel: CancelFlag | None = None,
     ) -> None:
-        self._cancel = cancel
+        self.cancel = cancel
         self._origin = origin
         self._edited = edited
         self._facts = facts
@@ -341,7 +341,7 @@ class Programs:
         for path in sorted(self._paths[i] & self._paths[j]):
             a, b = (self._content(each, path) for each in (i, j))
             if isinstance(a, str) and isinstance(b, str):
-                own = self._forms(path).level(a, b, self._cancel)
+                own = self._forms(path).level(a, b, self.cancel)
                 renamed |= dict.fromkeys(own.renamed if own is not None else ())
         return Level(NAMES, tuple(renamed))
 
@@ -364,7 +364,7 @@ class Programs:
         for path in self._paths[index]:
             if path in self._edited[index] and isinstance(text := self._content(index, path), str):
                 for (sign, statement), count in (
-                    self._forms(path).changed(text, self._cancel).items()
+                    self._forms(path).changed(text, self.cancel).items()
                 ):
                     found[path, sign, statement] = count
         return found
@@ -389,7 +389,7 @@ class Programs:
         try:
             return tuple(self._key(index, key_of) for index in indices)
         except Cancelled:
-            if self._cancel is None or not self._cancel.timed_out:
+            if self.cancel is None or not self.cancel.timed_out:
                 raise
         return tuple(self._key(index, _text) for index in indices)
 
@@ -419,9 +419,9 @@ class Programs:
             facts = self._facts[index].get(path, ())
             if isinstance(before, str) and isinstance(after, str):
                 forms = self._forms(path)
-                key = key_of(forms, after, self._cancel)
+                key = key_of(forms, after, self.cancel)
                 is_old = not facts and path in self._origin
-                if is_old and key == key_of(forms, before, self._cancel):
+                if is_old and key == key_of(forms, before, self.cancel):
                     continue
             else:
                 key = repr(after)

@@ -312,6 +312,13 @@ class ScoreMatrix:
         texts = (text for files in task.edited for text in files.values())
         task.readings.keep({*task.origin.values(), *texts})
 
+    def heed(self, cancel: CancelFlag | None) -> None:
+        """Look at this flag from now on: facts and levels are read when they are first asked for.
+
+        Whoever keeps a matrix may have raised the flag that it was made with, or let it run out.
+        """
+        self._programs.cancel = cancel
+
     @property
     def edit_sizes(self) -> tuple[int, ...]:
         """Per revision: tokens deleted plus tokens inserted, in all files."""
@@ -347,7 +354,7 @@ class ScoreMatrix:
         known of texts without a grammar, and of those that took their parsers too long. What is not
         text is an edit, unless there is text beside it.
         """
-        task = self._task
+        task, cancel = self._task, self._programs.cancel
         rows: list[dict[str, EditFacts]] = [
             {path: EditFacts(same_program=not facts) for path, facts in change_set.facts.items()}
             for change_set in task.change_sets
@@ -363,7 +370,7 @@ class ScoreMatrix:
                 if isinstance(text := task.edited[at][file.path], str)
             }
             if reading.grammar is not None and isinstance(origin, str):
-                found = task.readings.facts(origin, list(texts.values()), reading, task.cancel)
+                found = task.readings.facts(origin, list(texts.values()), reading, cancel)
                 for at, facts in zip(texts, found, strict=True):
                     rows[at][file.path] = facts
         return tuple(rows)
@@ -377,7 +384,8 @@ class ScoreMatrix:
         try:
             return tuple(map(code_facts, self.facts_by_path, self.kinds))
         except Cancelled:
-            if task.cancel is None or not task.cancel.timed_out:
+            cancel = self._programs.cancel
+            if cancel is None or not cancel.timed_out:
                 raise
         return (EditFacts(),) * len(self.ids)
 

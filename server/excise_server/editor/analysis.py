@@ -220,6 +220,7 @@ def recompare(
     if 3 * len(changed) > len(snapshot.revisions):
         return None
     matrix = _counted(comparison)
+    matrix.heed(cancel)
     for revision in changed:
         matrix = matrix.replaced(revision.id, revision.text, cancel=cancel)
     return _described(matrix, snapshot.intent)
@@ -271,6 +272,8 @@ class Analyst:
             hunks, numbers = _hunks(snapshot, comparison, cancel)
             units = _units(snapshot, comparison, hunks, self._units)
         else:
+            # An earlier request may have been stopped when these scores were all but sent.
+            _counted(cached.comparison).heed(cancel)
             comparison, hunks = cached.comparison, cached.hunks
             numbers, units = cached.numbers, cached.units
         origin, shown = Text.of(snapshot.origin), Text.of(snapshot.shown)
