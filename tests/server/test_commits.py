@@ -349,15 +349,6 @@ def test_a_bare_repository_gives_the_same_answer(repo, bare, arguments, monkeypa
     assert excise(*arguments).out == found.out
 
 
-def test_patches_on_a_bare_repository(repo, bare, tmp_path):
-    repo.git("format-patch", "--quiet", "-o", str(tmp_path / "mails"), "main~1..agent/one")
-    answers = [
-        excise("cluster", "--json", "--repo", str(folder), str(tmp_path / "mails"))
-        for folder in (repo.path, bare)
-    ]
-    assert answers[0].out.replace(str(repo.path), str(bare)) == answers[1].out
-
-
 def test_a_bare_repository_has_no_worktrees_to_compare(bare):
     ran = excise("worktrees", str(bare))
     assert (ran.code, "in a bare repository, which has no working tree" in ran.err) == (2, True)

@@ -1,4 +1,4 @@
-"""``excise review --patches``: patches as whole files, made from the texts that a repository has."""
+"""``excise review --patches``: patches as whole files, of the texts that a repository has."""
 
 from __future__ import annotations
 
@@ -122,25 +122,21 @@ def test_a_series_composes_in_order(repo, tmp_path):
     whole = propose(repo, {"a.py": steps[1]["a.py"], "b.py": None, "new.py": "one = 1\ntwo = 2\n"})
     found = compared(repo, tmp_path, {"series.mbox": series, "whole.patch": whole})
     assert found["similarity"] == [[1, 1], [1, 1]]
-    assert entry(found, "series.mbox#1")["identical"] == ["patch:whole"]
-    assert files(found, "series.mbox#1") == {
+    assert entry(found, "series")["identical"] == ["patch:whole"]
+    assert files(found, "series") == {
         "a.py": ("modified", 2, 2),
         "b.py": ("deleted", 0, 1),
         "new.py": ("created", 2, 0),
     }
-    # Parts that are files of their own are the same series; a part that is missing is noted.
+    # Parts that are files of their own are candidates of their own.
     first, *rest = series.split(b"\nFrom ")
     parts = {"0.patch": first + b"\n"} | {
         f"{n}.patch": b"From " + part + b"\n" for n, part in enumerate(rest, start=1)
     }
-    again = compared(repo, tmp_path, {f"parts/{name}": data for name, data in parts.items()})
-    assert entry(again, "parts/0.patch")["identical"] == [
-        "patch:series.mbox#1",
-        "patch:whole",
-    ]
-    (tmp_path / "p" / "parts" / "1.patch").unlink()
-    found = compared(repo, tmp_path, {})
-    assert "missing from its series: 2" in entry(found, "parts/0.patch")["notes"]
+    found = compared(repo, tmp_path, {f"parts/{name}": data for name, data in parts.items()})
+    assert len(found["candidates"]) == 5
+    assert files(found, "parts/1.patch")["b.py"] == ("deleted", 0, 1)
+    assert entry(found, "series")["identical"] == ["patch:whole"]
 
 
 def test_renames_of_the_patch_and_of_the_target(repo, tmp_path):
@@ -257,22 +253,20 @@ def test_what_is_not_comparable_is_listed(repo, tmp_path, monkeypatch):
         **leaving,
     }
     found = compared(repo, tmp_path, patches, code=1)
-    assert found["candidates"] == ["patch:good"]
+    # Where no text is known by its name, the lines decide, as for `git apply`.
+    same = ["patch:expression", "patch:good", "patch:no-index", "patch:result", "patch:unknown"]
+    assert found["candidates"] == same
+    assert all(len(row["identical"]) == 4 for row in found["ranking"])
     said = reasons(found)
     wanted = {
-        "context.patch": "a.py: hunk 1 does not apply: line 16 has another text",
-        "cut.patch": "a.py: the hunk ends",
-        "expression.patch": "a.py: no index line with 7 digits or more",
-        "merge.patch": "a combined diff",
-        "no-index.patch": "a.py: no index line",
-        "result.patch": "a.py: applying it does not produce the text abcdef1",
-        "twice.patch": "a.py: made from the text",
-        "unknown.patch": "which is not in the repository",
-    } | dict.fromkeys(leaving, "the path is outside the tree")
+        "patch:context": "a.py: hunk 1 does not apply: line 16 has another text",
+        "patch:cut": "a.py: the hunk ends",
+        "patch:merge": "a combined diff",
+        "patch:twice": "a.py: hunk 1 does not apply: line 17 has another text",
+    } | {f"patch:leave{n}": "the path is outside the tree" for n in range(4)}
     assert said.keys() == wanted.keys()
     for name, reason in wanted.items():
         assert reason in said[name]
-        assert name == "merge.patch" or said[name].startswith("not comparable with the others: ")
 
 
 def test_the_file_of_one_message_twice(repo, tmp_path):
@@ -298,11 +292,13 @@ def test_misuse(repo, tmp_path, arguments, said):
     assert said in " ".join(ran.err.split())
 
 
-def test_only_the_newest_of_a_series(repo, tmp_path):
+def test_versions_of_a_series_are_candidates(repo, tmp_path):
     patches = {
         "v1.patch": propose(repo, {"b.py": "b = 2\n"}),
         "v2.patch": propose(repo, {"b.py": "b = 3\n"}, options=("-v2",)),
     }
-    found = compared(repo, tmp_path, patches, "--newest")
-    assert found["candidates"] == ["patch:v2"]
-    assert "its series has a newer version" in found["notes"][""][0]
+    found = compared(repo, tmp_path, patches)
+    assert sorted(found["candidates"]) == ["patch:v1", "patch:v2"]
+    shown = excise("cluster", str(tmp_path / "p"), "--format", "json").json
+    replaced = {e["id"]: e["replaced_by"] for e in shown["patches"]}
+    assert replaced == {"v1.patch": "v2.patch", "v2.patch": ""}
