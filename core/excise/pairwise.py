@@ -3,9 +3,6 @@
 A revision is a change set: edits of one or several files of one origin, compared as wholes. Texts
 are change sets of one file. All files are read by their grammars, and what is kept, added and
 deleted is counted over all of them at once.
-
-Over 300 lines: every way to a matrix, from scratch or by replacing a row, writes the same planes,
-and that they agree can be seen where they stand together.
 """
 
 from __future__ import annotations
@@ -626,10 +623,6 @@ class _Read:
             for place in range(len(self.members))
         ]
 
-    def is_origin_of(self, other: _Read) -> bool:
-        """Whether another reading has the same origin: sequences may be read by a revision."""
-        return other.joined is not None or self.group.preparation is other.group.preparation
-
     def row(self, at: int) -> tuple[_Read, Prepared]:
         """Return a revision as it is read alone, and all that is read so."""
         read = self.lexical[self.unread[at]] if self.unread[at] else self
@@ -685,7 +678,12 @@ def _read_file(
 def _matrix(task: _Task, before: ScoreMatrix | None = None, at: int = 0) -> ScoreMatrix:
     """Return the matrix: all of it, or with new scores of one revision beside those before."""
     whole = _read_all(task, range(len(task.ids)))
-    if before is not None and not any(whole.unread) and before._read.is_origin_of(whole):
+    if (
+        before is not None
+        and not any(whole.unread)
+        # The origin is the same: sequences may be read by a revision.
+        and (whole.joined is not None or before._read.group.preparation is whole.group.preparation)
+    ):
         standings = compare_one(whole.group, at, before._standings, task.map, task.cancel)
     else:
         before, standings = None, compare(whole.group, task.map, task.cancel)
