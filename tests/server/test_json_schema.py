@@ -15,6 +15,7 @@ from tests.server.command import ORIGIN, SUGGESTIONS, excise
 from excise_server.wire import documents as shapes
 
 DOCS = Path(__file__).parents[2] / "docs"
+QUEUE = DOCS.parent / "examples" / "queue.mbox"
 PAGE = (DOCS / "json.md").read_text(encoding="utf-8")
 EXAMPLES = [block.strip() for block in re.findall(r"```json\n(.*?)```", PAGE, re.DOTALL)]
 
@@ -46,11 +47,11 @@ def test_every_document_has_one():
         (shapes.ExplainDocument, ("explain", ORIGIN, *SUGGESTIONS[:2])),
         (shapes.MatrixDocument, ("matrix", ORIGIN, *SUGGESTIONS, "none")),
         (shapes.RankDocument, ("rank", ORIGIN, *SUGGESTIONS, "none")),
-        (shapes.ClusterDocument, ("cluster", "--origin", ORIGIN, *SUGGESTIONS, "none")),
+        (shapes.ClusterDocument, ("cluster", str(QUEUE), "--format", "json")),
     ],
 )
 def test_what_is_printed_has_its_shape_exactly(shape, arguments):
-    printed = excise(*arguments, "--json").json
+    printed = excise(*arguments, *(() if "--format" in arguments else ("--json",))).json
     read = msgspec.convert(printed, shape)
     assert msgspec.to_builtins(read) == printed
     assert read.schema == shapes.SCHEMA
@@ -65,10 +66,10 @@ def test_what_is_printed_has_its_shape_exactly(shape, arguments):
     "shape",
     [
         *(shapes.ScoreDocument, shapes.ExplainDocument, shapes.MatrixDocument),
-        *(shapes.RankDocument, shapes.ClusterDocument, shapes.RecordLine, shapes.ErrorLine),
+        *(shapes.RankDocument, shapes.RecordLine, shapes.ErrorLine),
         shapes.SummaryDocument,
         *(shapes.WorktreesDocument, shapes.ReviewDocument, shapes.TakeDocument),
-        *(shapes.DuplicatesDocument, shapes.ClusterDocument),
+        shapes.DuplicatesDocument,
     ],
 )
 def test_every_key_is_described(shape):
