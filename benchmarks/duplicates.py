@@ -1,25 +1,20 @@
-"""Figures of `excise duplicates`, from what the command prints, beside a peer in the same run.
+"""Figures of `excise cluster`: which patches are one issue, beside a peer in the same run.
 
     EXCISE_DATA=DIR python benchmarks/duplicates.py [SCORES.jsonl]   also writes every pair's score
     EXCISE_DATA=DIR python benchmarks/duplicates.py time [N]         times of N patches
 
-Each repository of duplicates_dev becomes a folder of mails, and the command compares them with a
-table of words that was made without that repository. docs/duplicates.md explains the figures.
+Each repository of duplicates_dev becomes mails, which are compared with a table of words that was
+made without that repository. docs/duplicates.md explains the figures.
 """
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import random
 import re
 import sys
-import tempfile
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import redirect_stdout
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -28,9 +23,9 @@ from measure import rows, timed
 
 from excise.clustering import labels as cluster_labels
 from excise.patches import read
-from excise.patches.evidence import EvidenceReader
+from excise.patches.evidence import Background, EvidenceReader
 from excise.patches.related import RELATED_DISTANCE, RELATED_LINKAGE, RelatedPool, calibration
-from excise_server.cli import main as excise
+from excise_server.duplicates.find import find_duplicates, proposals_of
 
 FEW = 8
 """Pairs that a repository must have to count in a mean over repositories."""
@@ -53,7 +48,7 @@ def main(arguments: list[str]) -> int:
     related: dict[str, Matrix] = {}
     silent: dict[str, Matrix] = {}
     for name, found in by_repository.items():
-        related[name], silent[name] = commanded(name, found, counts)
+        related[name], silent[name] = compared(name, found, counts)
     if arguments:
         with open(arguments[0], "w", encoding="utf-8") as file:
             file.writelines(f"{line}\n" for line in score_lines(by_repository, related))
@@ -90,30 +85,26 @@ def mail(row: Row) -> bytes:
     return (head + row["diff"]).encode("utf-8", "surrogatepass")
 
 
-def commanded(name: str, found: Sequence[Row], counts: Counts) -> tuple[Matrix, Matrix]:
-    """Return what the command says of every pair: probabilities, with and without messages."""
-    with tempfile.TemporaryDirectory() as place:
-        folder, table = Path(place, "patches"), Path(place, "table.json")
-        folder.mkdir()
-        for row in found:
-            (folder / f"{row['pr']}.patch").write_bytes(mail(row))
-        changes, messages = counts.table(without=name)
-        texts = {"name": "bg1-without", "changes": changes, "messages": messages}
-        table.write_text(json.dumps(texts))
-        numbers = {f"{row['pr']}.patch": at for at, row in enumerate(found)}
-        fixed = ("duplicates", str(folder), "--background", str(table), "--format", "tsv")
-        matrices = []
-        for more in ((), ("--no-message",)):
-            values = np.zeros((len(found), len(found)))
-            out = io.StringIO()
-            with redirect_stdout(out):
-                code = excise((*fixed, "--min", "any", "--top", "0", *more))
-            assert code in (0, 1), code
-            out.seek(0)
-            for pair in csv.DictReader(out, delimiter="\t", quoting=csv.QUOTE_NONE):
-                i, j = numbers[pair["new"]], numbers[pair["other"]]
-                values[i, j] = values[j, i] = float(pair["probability"])
-            matrices.append(values)
+def compared(name: str, found: Sequence[Row], counts: Counts) -> tuple[Matrix, Matrix]:
+    """Return the probability of every pair, with and without messages."""
+    changes, messages = counts.table(without=name)
+    background = Background(changes, messages, "bg1-without")
+    proposals = [
+        proposal
+        for row in found
+        for proposal in proposals_of([(f"{row['pr']}.patch", read(mail(row))[0])])
+    ]
+    numbers = {f"{row['pr']}.patch": at for at, row in enumerate(found)}
+    matrices = []
+    for with_why in (True, False):
+        values = np.zeros((len(found), len(found)))
+        duplicates = find_duplicates(
+            proposals, least="none", top=0, with_why=with_why, background=background
+        )
+        for pair in duplicates.pairs:
+            i, j = (numbers[proposals[at].id] for at in (pair.new, pair.other))
+            values[i, j] = values[j, i] = pair.relation.probability
+        matrices.append(values)
     return matrices[0], matrices[1]
 
 

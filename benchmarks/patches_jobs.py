@@ -8,6 +8,7 @@ The patches are those of `patches_scale.py`. Wall times mean something only wher
 from __future__ import annotations
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -42,10 +43,13 @@ def jobs(n: int, rounds: int = 3) -> None:
         printed = set()
         print("| jobs | wall s | CPU s of all processes | groups |\n|---|---|---|---|")
         for number in (1, 2) * rounds:
-            chosen = ["cluster", str(box), "--json", "--jobs", str(number)]
+            chosen = ["cluster", str(box), "--format", "json"]
             before, start = seconds_of_children(), time.perf_counter()
             ran = subprocess.run(
-                [sys.executable, "-c", ENTRY, *chosen], check=True, capture_output=True
+                [sys.executable, "-c", ENTRY, *chosen],
+                check=True,
+                capture_output=True,
+                env={**os.environ, "EXCISE_JOBS": str(number)},
             )
             wall, used = time.perf_counter() - start, seconds_of_children() - before
             printed.add(ran.stdout)

@@ -130,10 +130,9 @@ def _ran(arguments: list[str], width: int, folder: Path) -> str:
         code = main(arguments)
     shown, said = (COLOURS.sub("", _read(stream)) for stream in (out, err))
     assert width or not re.search(r" $", shown, re.MULTILINE)
-    if "html" in arguments:
-        shown += _body((folder / arguments[arguments.index("-o") + 1]).read_text("utf-8"))
-    if "--html" in arguments:
-        shown += _body((folder / arguments[arguments.index("--html") + 1]).read_text("utf-8"))
+    for option in {"--html", "-o"}.intersection(arguments):
+        path = folder / arguments[arguments.index(option) + 1]
+        shown += _body(path.read_text("utf-8")) if path.suffix == ".html" else ""
     return f"{shown}{said}exit {code}\n" if code or said else shown
 
 

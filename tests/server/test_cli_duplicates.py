@@ -1,15 +1,20 @@
-"""``excise duplicates`` on files that people have: what is said, what is named, what is refused."""
+"""What may be one issue, of files that people have: what is said, named and refused."""
 
 from __future__ import annotations
 
-import json
+import io
 import re
 
 import msgspec
 import pytest
 from tests.server.command import excise, one_line
 
-from excise_server.wire.documents import DuplicatesDocument, RelatedGroupsDocument
+from excise.patches import read
+from excise.patches.evidence import Background
+from excise_server.duplicates.find import find_duplicates, proposals_of
+from excise_server.queue.reading import read_queue
+from excise_server.report.cluster import pair_entries
+from excise_server.wire.documents import ClusterDocument, DuplicatesDocument, plain
 
 
 def mail(title: str, diff: str, why: str = "", author: str = "ada", tag: str = "PATCH") -> str:
@@ -67,9 +72,16 @@ def folder(tmp_path_factory):
 
 
 def pairs(*arguments: str, code: int = 0):
-    ran = excise("duplicates", *map(str, arguments), "--format", "json")
+    ran = excise("cluster", *map(str, arguments), "--format", "json")
     assert ran.code == code, ran.err
     return ran.json["pairs"]
+
+
+def compared(*places, **options):
+    """Return the pairs of the library, with options that the command does not have."""
+    queue = read_queue(map(str, places), io.BytesIO())
+    proposals = proposals_of([(member.id, member.message) for member in queue.sent])
+    return [plain(pair) for pair in pair_entries(find_duplicates(proposals, **options))]
 
 
 def test_a_folder_is_compared_with_itself(folder):
@@ -88,61 +100,71 @@ def test_a_folder_is_compared_with_itself(folder):
 
 
 def test_a_document_has_its_shape_exactly(folder):
-    printed = excise("duplicates", str(folder), "--format", "json").json
+    printed = excise("cluster", str(folder), "--format", "json").json
+    assert msgspec.to_builtins(msgspec.convert(printed, ClusterDocument)) == printed
+    assert printed["related"] == "related:1|idf:bg1"
+    asked = ("cluster", "--like", str(folder / "1.patch"), str(folder), "--format", "json")
+    printed = excise(*asked).json
     assert msgspec.to_builtins(msgspec.convert(printed, DuplicatesDocument)) == printed
     assert printed["signature"] == "related:1|idf:bg1"
 
 
 def test_a_pair_has_the_same_numbers_in_any_company(folder):
     (together,) = pairs(folder)
-    (alone,) = pairs(folder / "1.patch", "--among", folder / "2.patch")
+    (alone,) = pairs("--like", folder / "1.patch", folder / "2.patch")
     numbers = ("probability", "mean", "what", "where", "why", "same_edit", "word")
     assert [alone[key] for key in numbers] == [together[key] for key in numbers]
 
 
 def test_what_is_asked_about_is_not_its_own_duplicate(folder):
-    (found,) = pairs(folder / "1.patch", "--among", folder)
+    (found,) = pairs("--like", folder / "1.patch", folder)
     assert found["other"] == "2.patch"
 
 
 def test_output_goes_to_a_file(folder, tmp_path):
-    for name in ("text", "markdown", "json", "tsv"):
-        path = tmp_path / name
-        assert excise("duplicates", str(folder), "--format", name, "-o", str(path)).out == ""
-        assert path.read_text() == excise("duplicates", str(folder), "--format", name).out
+    for like in ((), ("--like", str(folder / "1.patch"))):
+        for name in ("text", "markdown", "json", "html")[: 3 if like else 4]:
+            path = tmp_path / name
+            asked = ("cluster", str(folder), *like, "--format", name)
+            assert excise(*asked, "-o", str(path)).out == ""
+            assert path.read_text() == excise(*asked).out
+    assert excise("cluster", str(folder), *like, "--format", "html").code == 2
+    one_line(excise("cluster", str(folder), "-o", str(tmp_path)), "not a regular file")
 
 
 def test_less_and_more_is_shown(folder):
-    assert len(pairs(folder, "--min", "any", "--top", "0")) >= 1
-    assert pairs(folder / "3.patch", "--among", folder, "--min", "likely") == []
-    silent = pairs(folder, "--no-message")
+    assert len(compared(folder, least="none", top=0)) >= 1
+    assert pairs("--like", folder / "3.patch", folder) == []
+    assert "nobody is doing this, as far as 2 others tell" in excise(
+        "cluster", "--like", str(folder / "3.patch"), str(folder)
+    ).out  # fmt: skip
+    silent = compared(folder, with_why=False)
     assert [pair["why"] for pair in silent] == [None]
-    many = [pairs(folder / "1.patch", "--among", folder, "--min", "any", "--top", n) for n in "12"]
-    assert len(many[0]) <= 1 <= len(many[1])
+    many = [compared(folder, least="none", top=n) for n in (1, 2)]
+    assert len(many[0]) <= 3
+    assert len(many[1]) >= 1
 
 
 def test_groups_have_one_to_read_and_say_why(folder):
-    ran = excise("cluster", "--related", str(folder), "--json")
+    ran = excise("cluster", str(folder), "--format", "json")
     assert ran.code == 0, ran.err
     found = ran.json
-    assert msgspec.to_builtins(msgspec.convert(found, RelatedGroupsDocument)) == found
-    (group, alone) = found["clusters"]
-    assert sorted(group["members"]) == ["1.patch", "2.patch"]
-    assert alone["members"] == ["3.patch"]
+    (issue,) = found["issues"]
+    assert sorted(issue["members"]) == ["1.patch", "2.patch"]
     (pair,) = found["pairs"]
-    assert pair["new"] == group["representative"]
-    (same,) = pairs(folder)
+    assert issue["representative"] in (pair["new"], pair["other"])
+    assert (issue["probability"], issue["reasons"]) == (pair["probability"], pair["reasons"])
+    (same,) = compared(folder)
     assert all(pair[key] == same[key] for key in ("mean", "word", "same_edit"))
-    text = excise("cluster", "--related", str(folder)).out
+    text = excise("cluster", str(folder)).out
+    assert text.startswith("3 patches: 2 in 1 group, 1 alone\n")
     assert "likely the same issue" in text
-    assert "1 group, 1 alone; average linkage, distance 0.61" in text
-    apart = excise("cluster", "--related", "--threshold", "0.1", str(folder), "--json").json
-    assert len(apart["clusters"]) == 3
+    assert "alone: 3.patch" in excise("cluster", str(folder), "-v").out
 
 
 def test_the_page_of_edits_says_the_other_answer_beside_them(folder, tmp_path):
     page = tmp_path / "page.html"
-    arguments = ("cluster", str(folder), "--threshold", "0.99", "--html", str(page))
+    arguments = ("cluster", str(folder), "--format", "html", "-o", str(page))
     assert excise(*arguments).code == 0
     assert "likely the same issue (what" in page.read_text()
 
@@ -172,7 +194,7 @@ def test_who_did_what_otherwise_is_named(tmp_path):
             other if other != first + "\n" + second else mbox(first, second)
         )
         (tmp_path / "a.patch").write_text(mail(title, edit, "Negative totals.", "ada"))
-        (found,) = pairs(tmp_path / "b.mbox", "--among", tmp_path / "a.patch", "--min", "any")
+        (found,) = pairs("--like", tmp_path / "b.mbox", tmp_path / "a.patch")
         assert found["otherwise"] == otherwise
 
 
@@ -184,7 +206,7 @@ def mbox(*mails: str) -> str:
 def test_equal_patches_are_the_same_edit_whatever_they_say(tmp_path):
     edit = diff("+x", path="a")
     written(tmp_path, a=mail("One thing", edit, author="ada"), b=mail("Another", edit, author="bo"))
-    (found,) = pairs(tmp_path, "--min", "likely")
+    (found,) = pairs(tmp_path)
     assert (found["word"], found["same_edit"]["similarity"]) == ("same edit", 1.0)
 
 
@@ -205,7 +227,7 @@ def test_one_guard_in_two_functions_is_not_the_same_edit(tmp_path):
     ):
         text = diff(body[0], body[1], *GUARD, *body[2:], path="src/parser.c", heading=function)
         (tmp_path / f"{name}.patch").write_text(mail(title, text, why, name))
-    (found,) = pairs(tmp_path, "--min", "any")
+    (found,) = compared(tmp_path, least="none")
     assert found["what"] > 0.99
     assert found["where"] < 0.4
     (found,) = pairs(tmp_path)
@@ -222,14 +244,14 @@ def test_markdown_is_inert(tmp_path):
     edit = diff(" def total(self, items):", "-old_value()", line)
     for name in "ab":
         (tmp_path / f"{name}`@x.patch").write_text(mail(f"{HOSTILE} {name}", edit, author=name))
-    shown = excise("duplicates", str(tmp_path), "--format", "markdown").out
-    outside = re.sub(r"(`+)(?!`).*?(?<!`)\1(?!`)", "", shown)
-    assert not re.search(r"(?<!\\)[<>\[@|]|\x1b|\u202e", outside)
-    text = excise("duplicates", str(tmp_path)).out
-    assert "\x1b" not in text
-    assert "\u202e" not in text
-    rows = excise("duplicates", str(tmp_path), "--format", "tsv").out.rstrip("\n").split("\n")
-    assert {row.count("\t") for row in rows} == {10}
+    one = str(tmp_path / "a`@x.patch")
+    for more in ((), ("-v",), ("--like", one), ("--like", one, "-v")):
+        shown = excise("cluster", str(tmp_path), *more, "--format", "markdown").out
+        outside = re.sub(r"(`+)(?!`).*?(?<!`)\1(?!`)", "", shown)
+        assert not re.search(r"(?<!\\)[<>\[@|]|\x1b|\u202e", outside)
+        text = excise("cluster", str(tmp_path), *more).out
+        assert "\x1b" not in text
+        assert "\u202e" not in text
 
 
 def test_odd_patches_are_compared_all_the_same(tmp_path):
@@ -244,7 +266,7 @@ def test_odd_patches_are_compared_all_the_same(tmp_path):
         foreign=mail("修正: 接続を閉じる", diff("+соединение.закрыть()", path="c")),
         **copies,
     )
-    ran = excise("duplicates", str(tmp_path), "--format", "json", "--top", "3")
+    ran = excise("cluster", str(tmp_path), "--format", "json")
     assert ran.code == 0, ran.err
     assert {pair["word"] for pair in ran.json["pairs"]} == {"same edit"}
 
@@ -252,31 +274,91 @@ def test_odd_patches_are_compared_all_the_same(tmp_path):
 def test_what_cannot_be_read_is_named_and_the_rest_is_compared(folder, tmp_path):
     for name, text in {**PATCHES, "bad.patch": "diff --cc x\n@@@ -1 -1 +1 @@@\n"}.items():
         (tmp_path / name).write_text(text)
-    ran = excise("duplicates", str(tmp_path), "--format", "json")
+    ran = excise("cluster", str(tmp_path), "--format", "json")
     assert ran.code == 1
     assert [left["id"] for left in ran.json["rejected"]] == ["bad.patch"]
     assert len(ran.json["pairs"]) == 1
     assert "left out: cannot read bad.patch" in ran.err
 
 
-@pytest.mark.parametrize(
-    "table",
-    [
-        b"",
-        b"[]",
-        b'{"name": "x"}',
-        b'{"name": "x", "changes": {"a": 2000}, "messages": {}}',
-        b"\xff",
-    ],
-)
-def test_a_background_that_is_none(tmp_path, folder, table):
-    path = tmp_path / "table.json"
-    path.write_bytes(table)
-    one_line(excise("duplicates", str(folder), "--background", str(path)), "not a table")
+def test_a_background_of_ones_own_is_named(folder):
+    proposals = [
+        proposal
+        for name in PATCHES
+        for proposal in proposals_of([(name, read((folder / name).read_bytes())[0])])
+    ]
+    found = find_duplicates(proposals, background=Background({"total": 900}, {}, "ours"))
+    assert found.signature == "related:1|idf:ours"
 
 
-def test_a_background_of_ones_own_is_named(tmp_path, folder):
-    path = tmp_path / "table.json"
-    path.write_text(json.dumps({"name": "ours", "changes": {"total": 900}, "messages": {}}))
-    ran = excise("duplicates", str(folder), "--background", str(path), "--format", "json")
-    assert ran.json["signature"] == "related:1|idf:ours"
+def test_a_pool_of_one_patch_of_equal_ones_and_of_none(folder, tmp_path):
+    text = PATCHES["1.patch"]
+    one = excise("cluster", str(folder / "1.patch"))
+    assert (one.code, one.out) == (0, "1 patch: no two are alike\n")
+    for n in range(30):
+        (tmp_path / f"{n}.patch").write_text(text)
+    every = excise("cluster", str(tmp_path), "--format", "json").json
+    (issue,) = every["issues"]
+    assert (len(issue["members"]), issue["word"]) == (30, "the same code")
+    assert issue["otherwise"] == "another of this author's"
+    assert len(excise("cluster", str(tmp_path)).out.split("\n")) < 8
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    none = excise("cluster", str(empty))
+    assert (none.code, none.out) == (0, "no patches\n")
+    likes = excise("cluster", "--like", str(folder / "1.patch"), str(empty))
+    assert (likes.code, likes.out) == (0, "nobody is doing this, as far as 0 others tell\n")
+
+
+def test_like_takes_one_patch(folder, tmp_path):
+    both = tmp_path / "both.mbox"
+    both.write_text(mbox(PATCHES["1.patch"], PATCHES["3.patch"]))
+    one_line(excise("cluster", "--like", str(both), str(folder)), "it holds 2 patches", "one of")
+    broken = tmp_path / "b.patch"
+    broken.write_text("diff --cc x\n@@@ -1 -1 +1 @@@\n")
+    assert excise("cluster", "--like", str(broken), str(folder)).code == 2
+    ran = excise("cluster", "--like", "-", str(folder / "2.patch"), stdin=PATCHES["1.patch"])
+    assert (ran.code, "likely the same issue" in ran.out) == (0, True)
+    assert excise("cluster", "--like", "-", "-", stdin=PATCHES["1.patch"]).code == 2
+
+
+def test_a_patch_that_is_not_utf_8_and_a_mailbox_with_a_broken_message(folder, tmp_path):
+    bad = "diff --cc x\n@@@ -1 -1 +1 @@@\n"
+    whole = mbox(PATCHES["1.patch"], f"Subject: bad\n\n{bad}", PATCHES["2.patch"])
+    box = tmp_path / "all.mbox"
+    box.write_bytes(whole.encode() + b"\n" + mbox(PATCHES["3.patch"]).encode("latin-1"))
+    (tmp_path / "latin.patch").write_bytes(
+        PATCHES["3.patch"].replace("'eur'", "'\xe9ur'").encode("latin-1")
+    )
+    ran = excise("cluster", str(tmp_path), "--format", "json")
+    assert ran.code == 1
+    assert [left["id"] for left in ran.json["rejected"]] == ["all.mbox#2"]
+    assert {frozenset(issue["members"]) for issue in ran.json["issues"]} == {
+        frozenset({"all.mbox#1", "all.mbox#3"}),
+        frozenset({"all.mbox#4", "latin.patch"}),
+    }
+
+
+@pytest.mark.slow
+def test_two_thousand_mails_make_one_screen(tmp_path):
+    box = tmp_path / "all.mbox"
+    box.write_text(
+        mbox(
+            *(
+                mail(
+                    f"Fix {n // 2} in part {n // 2}",
+                    diff(f"-old_{n // 2}()", f"+new_{n // 2}({n % 2})", path=f"src/p{n // 2}.py"),
+                    f"Part {n // 2} fails.",
+                    f"author{n}",
+                )
+                for n in range(2_000)
+            )
+        )
+    )
+    ran = excise("cluster", str(box))
+    assert ran.code == 0, ran.err
+    lines = ran.out.rstrip("\n").split("\n")
+    assert lines[0].startswith("2,000 patches: 2,000 in 99")
+    assert len(lines) <= 40
+    assert any(line.startswith("and 9") and line.endswith("more groups: -v") for line in lines)
+    assert excise("cluster", str(box), "-v").out.count("●") > 900

@@ -10,7 +10,8 @@ import msgspec
 import pytest
 from tests.server.command import excise
 
-from excise_server.wire.documents import PatchDocument
+from excise.patches import Pool, group, read
+from excise_server.wire.documents import ClusterDocument
 
 DOCS = (Path(__file__).parents[2] / "docs" / "patches.md").read_text(encoding="utf-8")
 FROM = "From 0123456789 Mon Sep 17 00:00:00 2001\n"
@@ -32,7 +33,7 @@ COVER = mail("[PATCH 0/2] x: two things")
 
 
 def test_a_mailbox_on_standard_input():
-    ran = excise("cluster", "-", "--json", "--scores", stdin=COVER + ONE + OTHER + AGAIN)
+    ran = excise("cluster", "-", "--format", "json", "-v", stdin=COVER + ONE + OTHER + AGAIN)
     assert ran.code == 0, ran.err
     found = ran.json
     assert [cluster["members"] for cluster in found["clusters"]] == [["-#2", "-#4"], ["-#3"]]
@@ -51,17 +52,24 @@ LATER = mail("[PATCH v2 2/2] x: call it", "h(1);", "h(2);", path="z.c")
 
 
 @pytest.mark.parametrize(
-    ("options", "sent", "clusters", "left_out"),
+    ("sent", "newest", "count"),
     [
-        ((), ONE + OTHER + AGAIN, [["-#2"], ["-#3"]], ["-#1"]),
-        (("--series",), ONE + SECOND + OTHER + AGAIN + LATER, [["-#3"], ["-#4"]], ["-#1", "-#2"]),
+        (ONE + OTHER + AGAIN, {"-#1": "-#3"}, 1),
+        (ONE + SECOND + OTHER + AGAIN + LATER, {"-#1": "-#4", "-#2": "-#5"}, 1),
     ],
 )
-def test_newest_leaves_out_what_has_a_newer_version(options, sent, clusters, left_out):
-    found = excise("cluster", "-", "--json", "--newest", *options, stdin=sent).json
-    assert [cluster["members"] for cluster in found["clusters"]] == clusters
-    said = ["left out: its series has a newer version"]
-    assert found["notes"] == dict.fromkeys(left_out, said)
+def test_what_has_a_newer_version_does_not_count(sent, newest, count):
+    found = excise("cluster", "-", "--format", "json", stdin=sent).json
+    replaced = {e["id"]: e["replaced_by"] for e in found["patches"] if e["replaced_by"]}
+    assert replaced == newest
+    firsts = {e["id"]: e["version_of"] for e in found["patches"] if e["version_of"]}
+    assert firsts == {new: old for old, new in newest.items()}
+    (issue,) = found["issues"]
+    assert sorted(issue["members"]) == sorted({*newest, *newest.values()})
+    assert (issue["count"], issue["otherwise"]) == (count, "versions of one series")
+    text = excise("cluster", "-", stdin=sent).out
+    for new in newest.values():
+        assert f"#{new[2:]} (v2 of #{firsts[new][2:]})" in text
 
 
 @pytest.mark.parametrize("others", [0, 1, 146])
@@ -69,33 +77,40 @@ def test_a_pair_has_one_number_whatever_lies_beside_it(others):
     blob = "diff --git a/x.c b/x.c\nindex 1234567..{} 100644\n--- a/x.c"
     pair = [text.replace("--- a/x.c", blob.format(new)) for text, new in ((ONE, 2), (AGAIN, 3))]
     beside = "".join(mail(f"o {n}", f"b{n};", f"f(b{n});", path=f"{n}.c") for n in range(others))
-    ran = excise("cluster", "-", "--json", "--scores", stdin="".join(pair) + beside)
+    ran = excise("cluster", "-", "--format", "json", "-v", stdin="".join(pair) + beside)
     [*known] = [value for i, j, value in ran.json["scores"] if {i, j} == {"-#1", "-#2"}]
     assert (known, ran.json["basis"]) == ([39 / 49], "edits")
 
 
-def test_options_reach_the_groups():
-    ran = excise("cluster", "-", "--json", "--threshold", "0.1", stdin=ONE + AGAIN)
-    assert len(ran.json["clusters"]) == 2
+def pool_of(text, **options):
+    pool = Pool(**options)
+    for message in read(text.encode()):
+        pool.add(message.patch)
+    return pool
+
+
+def test_lock_files_do_not_count_and_the_library_has_a_choice():
+    assert len(group(pool_of(ONE + AGAIN), threshold=0.1)) == 2
     lock = mail("lock", "1", "2", path="Cargo.lock")
     edit = ONE.replace("-- \n2.40.1\n", lock[lock.index("--- a/") :])
-    ran = excise("cluster", "-", "--json", "--scores", stdin=ONE + edit)
+    ran = excise("cluster", "-", "--format", "json", "-v", stdin=ONE + edit)
     assert ran.json["scores"] == [["-#1", "-#2", 1.0]]
-    ran = excise("cluster", "-", "--json", "--scores", "--ignore-path", "", stdin=ONE + edit)
-    assert ran.json["scores"][0][2] < 1
+    assert pool_of(ONE + edit).score(0, 1) == 1.0
+    assert pool_of(ONE + edit, ignored=()).score(0, 1) < 1
 
 
 @pytest.mark.slow
 def test_empty_input_and_ten_thousand_empty_messages():
     assert excise("cluster", "-", stdin="").code == 1
-    ran = excise("cluster", "-", "--json", stdin=(FROM + "\n") * 10_000)
+    ran = excise("cluster", "-", "--format", "json", stdin=(FROM + "\n") * 10_000)
     assert ran.json["clusters"] == []
 
 
-@pytest.mark.parametrize("arguments", [("--json", "--scores"), ("--json", "--series")])
+@pytest.mark.parametrize("arguments", [("-v",), ()])
 def test_every_key_is_described(arguments):
-    found = excise("cluster", "-", *arguments, stdin=COVER + ONE + SECOND + AGAIN).json
-    keys = {*found, *found["clusters"][0], *found["patches"][0]} - {"schema"}
+    sent = COVER + ONE + SECOND + AGAIN
+    found = excise("cluster", "-", "--format", "json", *arguments, stdin=sent).json
+    keys = {*found, *found["clusters"][0], *found["patches"][0], *found["issues"][0]} - {"schema"}
     assert keys <= set(re.findall(r"`(\w+)`", DOCS))
-    read = msgspec.convert(found, PatchDocument)
+    read = msgspec.convert(found, ClusterDocument)
     assert json.loads(msgspec.json.encode(read)) == found

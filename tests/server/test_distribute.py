@@ -55,15 +55,15 @@ def test_the_same_as_in_one_process(cluster, tmp_path, monkeypatch):
     monkeypatch.setattr("excise_server.queue.distribute.TOGETHER", 50)
     box = tmp_path / "queue.mbox"
     box.write_text("".join(mails(600, seed=4)))
-    for options in ((), ("--idf",), ("--newest",), ("--series",), ("--linkage", "single")):
-        far = excise("cluster", str(box), "--json", "--dask", address, *options)
+    for options in (("--format", "json"), (), ("--format", "html")):
+        far = excise("cluster", str(box), "--dask", address, *options)
         assert far.code == 0, far.err
-        assert far.out == excise("cluster", str(box), "--json", *options).out
+        assert far.out == excise("cluster", str(box), *options).out
     small = tmp_path / "small.mbox"
     small.write_text(ONE + OTHER + AGAIN)
-    far = excise("cluster", str(small), "--json", "--dask", address, "--scores")
-    assert far.out == excise("cluster", str(small), "--json", "--scores").out
-    assert excise("cluster", "-", "--dask", address, "--json", stdin="").code == 1
+    far = excise("cluster", str(small), "--format", "json", "--dask", address, "-v")
+    assert far.out == excise("cluster", str(small), "--format", "json", "-v").out
+    assert excise("cluster", "-", "--dask", address, "--format", "json", stdin="").code == 1
 
 
 def test_a_worker_killed_in_the_middle_loses_nothing(cluster, tmp_path):
@@ -73,7 +73,7 @@ def test_a_worker_killed_in_the_middle_loses_nothing(cluster, tmp_path):
     with distributed.Client(address, set_as_default=False) as client:
         addresses = {w["name"]: at for at, w in client.scheduler_info()["workers"].items()}
         process = subprocess.Popen(
-            command_line("cluster", str(box), "--json", "--dask", address),
+            command_line("cluster", str(box), "--format", "json", "--dask", address),
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
         )
@@ -87,7 +87,7 @@ def test_a_worker_killed_in_the_middle_loses_nothing(cluster, tmp_path):
         out, errors = process.communicate(timeout=DEADLINE)
         wait_until(lambda: list(client.scheduler_info()["workers"]) == [addresses["two"]])
     assert process.returncode == 0, errors
-    assert json.loads(out) == excise("cluster", str(box), "--json").json
+    assert json.loads(out) == excise("cluster", str(box), "--format", "json").json
 
 
 def test_a_profiler_that_holds_frames_stops_no_part():
@@ -126,12 +126,12 @@ def spawn_with_patience(*arguments, stdin):
     return subprocess.run(line, input=stdin, capture_output=True, timeout=DEADLINE)
 
 
-def test_workers_of_this_machine(tmp_path):
+def test_the_command_in_its_own_process(cluster, tmp_path):
     box = tmp_path / "queue.mbox"
     box.write_text("".join(mails(300, seed=8)))
-    ran = spawn("cluster", str(box), "--json", "--workers", "2")
+    ran = spawn("cluster", str(box), "--format", "json", "--dask", cluster[0])
     assert ran.returncode == 0, ran.stderr
-    assert json.loads(ran.stdout) == excise("cluster", str(box), "--json").json
+    assert json.loads(ran.stdout) == excise("cluster", str(box), "--format", "json").json
     assert ran.stderr == b""
 
 
@@ -149,15 +149,14 @@ def test_without_dask_the_way_out_is_said():
         "import sys; sys.modules['distributed'] = None\n"
         "from excise_server.cli import main; sys.exit(main(sys.argv[1:]))"
     )
-    for option in (("--workers", "2"), ("--dask", "tcp://127.0.0.1:9")):
-        line = [sys.executable, "-c", code, "cluster", "-", *option]
-        ran = subprocess.run(line, input=ONE.encode(), capture_output=True, timeout=DEADLINE)
-        assert ran.returncode == 2
-        assert b"pip install '.[distributed]'" in ran.stderr
+    line = [sys.executable, "-c", code, "cluster", "-", "--dask", "tcp://127.0.0.1:9"]
+    ran = subprocess.run(line, input=ONE.encode(), capture_output=True, timeout=DEADLINE)
+    assert ran.returncode == 2
+    assert b"pip install '.[distributed]'" in ran.stderr
 
 
 def test_options_that_do_not_go_together(tmp_path):
     state = str(tmp_path / "s")
-    assert excise("cluster", "-", "--workers", "2", "--dask", "tcp://x", stdin=ONE).code == 2
-    assert excise("cluster", "-", "--workers", "2", "--incremental", state, stdin=ONE).code == 2
-    assert "only for patches" in excise("cluster", "--origin", "x", "y", "--workers", "2").err
+    assert excise("cluster", "--git", "a..b", "--dask", "tcp://x").code == 2
+    assert excise("cluster", "-", "--dask", "tcp://x", "--state", state, stdin=ONE).code == 2
+    assert excise("cluster", "-", "--workers", "2", stdin=ONE).code == 2

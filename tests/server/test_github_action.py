@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 from tests.server.git_repository import Repo, needs_git
-from tests.server.test_duplicates_git import CART, NEW, OLD
+from tests.server.test_cluster_heads import CART, NEW, OLD
 
 from excise_server.github.__main__ import main
 from excise_server.github.pulls import read_pulls

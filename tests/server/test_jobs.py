@@ -7,7 +7,6 @@ import signal
 import subprocess
 import sys
 from array import array
-from functools import partial
 
 import pytest
 from tests.server.command import excise, spawn
@@ -164,11 +163,22 @@ def test_whatever_ends_the_parent_ends_its_forks(number):
 
 
 @pytest.fixture
+def with_jobs(monkeypatch):
+    """Run the command with so many processes."""
+
+    def run(jobs, *arguments, **more):
+        monkeypatch.setenv("EXCISE_JOBS", str(jobs))
+        return excise("cluster", *arguments, **more)
+
+    return run
+
+
+@pytest.fixture
 def small_parts(monkeypatch):
     """Let what is small be shared, too."""
     monkeypatch.setattr(counted, "MOST", 7)
     monkeypatch.setattr("excise.patches.pool.SMALLEST", 8)
-    monkeypatch.setattr("excise_server.report.patches.TOGETHER", 5)
+    monkeypatch.setattr("excise_server.report.cluster.TOGETHER", 5)
 
 
 def odd_queue(folder):
@@ -196,30 +206,22 @@ def odd_queue(folder):
 @pytest.mark.parametrize(
     "options",
     [
-        ("--json",), ("--json", "--scores"), ("--json", "--idf"), ("--json", "--newest"),
-        ("--json", "--linkage", "single"), ("--csv",), (), ("--json", "--series"),
-        ("--json", "--ignore-path", "d/f1.c"),
+        ("--format", "json"), ("--format", "json", "-v"), (), ("-v",), ("--format", "markdown"),
+        ("--format", "html"),
     ],
 )  # fmt: skip
-def test_any_number_of_jobs_gives_the_same(small_parts, tmp_path, options):
+def test_any_number_of_jobs_gives_the_same(small_parts, tmp_path, with_jobs, options):
     folder = odd_queue(tmp_path / "queue")
-    page = tmp_path / "page.html"
-    alone, *others = [
-        (
-            excise("cluster", folder, "--jobs", str(jobs), "--html", str(page), *options),
-            page.read_bytes(),
-        )
-        for jobs in (1, 2, 3)
-    ]
-    assert alone[0].code == 1
-    assert "left out" in alone[0].err
+    alone, *others = [with_jobs(jobs, folder, *options) for jobs in (1, 2, 3)]
+    assert alone.code == 1
+    assert "left out" in alone.err
     assert others == [alone, alone]
 
 
-def test_a_fork_killed_in_the_middle_changes_nothing(small_parts, tmp_path, monkeypatch):
+def test_a_fork_killed_in_the_middle_changes_nothing(small_parts, tmp_path, monkeypatch, with_jobs):
     box = tmp_path / "all.mbox"
     box.write_text("".join(mails(150, seed=3)))
-    alone = excise("cluster", str(box), "--json", "--jobs", "1")
+    alone = with_jobs(1, str(box), "--format", "json")
     read = counted.read_piece
     died = tmp_path / "died"
 
@@ -230,50 +232,46 @@ def test_a_fork_killed_in_the_middle_changes_nothing(small_parts, tmp_path, monk
         return read(number, line, piece)
 
     monkeypatch.setattr(counted, "read_piece", deadly)
-    assert excise("cluster", str(box), "--json", "--jobs", "2") == alone
+    assert with_jobs(2, str(box), "--format", "json") == alone
     assert died.exists() or forked_map(2) is map
 
 
-def test_without_a_second_core_the_command_is_the_same(small_parts, tmp_path, monkeypatch):
+def test_without_a_second_core_the_command_is_the_same(
+    small_parts, tmp_path, monkeypatch, with_jobs
+):
     folder = odd_queue(tmp_path / "queue")
-    several = excise("cluster", folder, "--json", "--jobs", "2")
+    several = with_jobs(2, folder, "--format", "json")
     monkeypatch.setattr(os, "sched_getaffinity", lambda process: {0}, raising=False)
-    assert excise("cluster", folder, "--json") == several
+    assert with_jobs("", folder, "--format", "json") == several
     monkeypatch.delattr(os, "fork", raising=False)
-    assert excise("cluster", folder, "--json", "--jobs", "2") == several
+    assert with_jobs(2, folder, "--format", "json") == several
 
 
-def test_a_thousand_empty_mails():
+def test_a_thousand_empty_mails(with_jobs):
     box = f"{FROM}\n" * 1000
-    run = partial(excise, "cluster", "-", "--json", stdin=box)
-    alone = run("--jobs", "1")
+    alone = with_jobs(1, "-", "--format", "json", stdin=box)
     assert alone.code == 1
     assert len(alone.json["rejected"]) == 1000
     assert {left["reason"] for left in alone.json["rejected"]} == {"an empty message"}
-    assert run("--jobs", "3") == alone
+    assert with_jobs(3, "-", "--format", "json", stdin=box) == alone
 
 
 def test_jobs_by_the_environment(monkeypatch):
     monkeypatch.setenv("EXCISE_JOBS", "2")
-    assert excise("cluster", "-", "--json", stdin=ONE).code == 0
+    assert excise("cluster", "-", "--format", "json", stdin=ONE).code == 0
     for text in ("0", "many", "-1", "257"):
         monkeypatch.setenv("EXCISE_JOBS", text)
-        ran = excise("cluster", "-", "--json", stdin=ONE)
+        ran = excise("cluster", "-", "--format", "json", stdin=ONE)
         assert ran.code == 2
         assert "EXCISE_JOBS is a number from 1 to 256" in ran.err
-        assert excise("cluster", "-", "--json", "--jobs", "1", stdin=ONE).code == 0
-
-
-def test_jobs_are_for_patches(tmp_path):
-    ran = excise("cluster", "--origin", "x", "y", "--jobs", "2")
-    assert "--jobs: only for patches" in ran.err
 
 
 @pytest.mark.slow
-def test_the_command_in_its_own_process(tmp_path):
+def test_the_command_in_its_own_process(tmp_path, monkeypatch, with_jobs):
     box = tmp_path / "all.mbox"
     box.write_text("".join(mails(900, seed=5)))
-    ran = spawn("cluster", str(box), "--json", "--jobs", "2")
+    monkeypatch.setenv("EXCISE_JOBS", "2")
+    ran = spawn("cluster", str(box), "--format", "json")
     assert ran.returncode == 0, ran.stderr
     assert ran.stderr == b""
-    assert ran.stdout.decode() == excise("cluster", str(box), "--json", "--jobs", "1").out
+    assert ran.stdout.decode() == with_jobs(1, str(box), "--format", "json").out

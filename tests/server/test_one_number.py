@@ -74,8 +74,6 @@ def test_all_doors_give_the_digits_of_the_library(repo, texts, files):
     }
     assert len(set(expected.values())) >= 3
     assert pairs(report(repo)) == expected
-    branches = excise("cluster", "--json", "--git", "*", str(repo.path)).json
-    assert pairs(branches) == expected
     origin = files["origin"]
     assert pairs(excise("compare", "--format", "json", origin, *given).json) == expected
     for i, j in combinations(range(len(NAMES)), 2):
@@ -83,6 +81,85 @@ def test_all_doors_give_the_digits_of_the_library(repo, texts, files):
             "compare", "--format", "json", "--explain", origin, given[i], given[j]
         ).json
         assert explained["explained"]["value"] == expected[frozenset((NAMES[i], NAMES[j]))]
+
+
+@pytest.fixture
+def doors(repo, tmp_path):
+    """Three fixes of one function and one of another, by every door through which patches come."""
+    text = "def total(items):\n    subtotal = sum(items)\n    return subtotal\n\n\n"
+    text += "def count(items):\n    return len(items)\n"
+    base = repo.commit("the start", shop__py=text)
+    new = {
+        "ada": text.replace("return subtotal", "return max(subtotal, 0)"),
+        "bo": text.replace("return subtotal", "return max(subtotal,  0)"),
+        "chen": text.replace("return sub", "if subtotal < 0:\n        return 0\n    return sub", 1),
+        "dana": text.replace("return len(items)", "return len(items or ())"),
+    }  # fmt: skip
+    commits = {}
+    for name, content in new.items():
+        repo.git("checkout", "--quiet", "-b", f"agent/{name}", base)
+        title = f"total: never negative ({name})\n\nThe subtotal of a refund is below zero."
+        commits[repo.commit(title, shop__py=content)[:12]] = name
+        mail = repo.git("format-patch", "--stdout", "-1", "HEAD")
+        (tmp_path / "mails").mkdir(exist_ok=True)
+        (tmp_path / "mails" / f"{name}.patch").write_bytes(mail)
+        (tmp_path / "diffs").mkdir(exist_ok=True)
+        diff = repo.git("diff", base, "HEAD")
+        (tmp_path / "diffs" / f"{name}.diff").write_bytes(diff)
+    repo.git("checkout", "--quiet", "main")
+    repo.git("clone", "--quiet", "--bare", str(repo.path), str(tmp_path / "bare.git"))
+    ranges = [part for name in new for part in ("--git", f"{base}..agent/{name}")]
+    mbox = b"".join((tmp_path / "mails" / f"{name}.patch").read_bytes() for name in new)
+    (tmp_path / "all.mbox").write_bytes(mbox)
+    bare = ("--repo", str(tmp_path / "bare.git"))
+    asked = {
+        "mails": [str(tmp_path / "mails")],
+        "a mailbox": [str(tmp_path / "all.mbox")],
+        "heads": ["--git", "agent/*", "--repo", str(repo.path)],
+        "commits": [*ranges, "--repo", str(repo.path)],
+        "heads of a bare one": ["--git", "agent/*", *bare],
+        "commits of a bare one": [*ranges, *bare],
+        "a state": ["--state", str(tmp_path / "queue.state"), str(tmp_path / "mails")],
+        "files": [str(tmp_path / "diffs")],
+    }
+    return asked, commits
+
+
+def test_a_pair_of_patches_has_one_number_and_one_word_by_every_door(doors):
+    asked, commits = doors
+
+    def told(arguments):
+        found = excise("cluster", *arguments, "--format", "json", "-v").json
+        names = {e["id"]: who for e in found["patches"] for who in NAMES
+                 if who in (e["id"].removesuffix(".patch").removesuffix(".diff").rpartition("/")[2],
+                            commits.get(e["id"]))
+                 or f"({who})" in e["subject"]}  # fmt: skip
+        scores = {frozenset(map(names.get, pair)): value for *pair, value in found["scores"]}
+        edits = {
+            frozenset(map(names.get, (p["new"], p["other"]))): p["same_edit"]
+            for p in found["pairs"]
+        }
+        related = {
+            frozenset(map(names.get, (p["new"], p["other"]))): (p["what"], p["where"], p["why"])
+            for p in found["pairs"]
+        }
+        first = [names[c["representative"]] for c in found["clusters"]]
+        words = {
+            (frozenset((first[e["cluster"] - 1], names[e["id"]])), e["word"])
+            for e in found["patches"]
+            if e["word"]
+        }
+        groups = {frozenset(map(names.get, c["members"])) for c in found["clusters"]}
+        return scores, words, groups, edits, related
+
+    by_door = {door: told(arguments) for door, arguments in asked.items()}
+    expected = by_door.pop("mails")
+    assert expected[0][frozenset(("ada", "bo"))] == 1.0
+    assert (frozenset(("ada", "bo")), "same code") in expected[1]
+    assert len(set(expected[0].values())) >= 3
+    files = by_door.pop("files")  # which have no messages, and are related by two cosines
+    assert files[:3] == expected[:3]
+    assert by_door == dict.fromkeys(by_door, expected)
 
 
 def test_ranks_come_from_the_same_numbers(repo, files):

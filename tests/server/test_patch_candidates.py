@@ -1,4 +1,4 @@
-"""``excise cluster --repo``: patches as whole files, made from the texts that a repository has."""
+"""``excise review --patches``: patches as whole files, of the texts that a repository has."""
 
 from __future__ import annotations
 
@@ -48,7 +48,9 @@ def compared(repo, tmp_path, patches, *options, code=0):
     for name, data in patches.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_bytes(data)
-    ran = excise("cluster", "--repo", str(repo.path), str(folder), "--json", *options)
+    ran = excise(
+        "review", "--repo", str(repo.path), "--patches", str(folder), "--format", "json", *options
+    )
     assert ran.code == code, ran.err
     return ran.json
 
@@ -58,7 +60,8 @@ def reasons(found):
 
 
 def entry(found, name):
-    return next(row for row in found["candidates"] if row["id"] == f"patch:{name}")
+    name = f"patch:{name}".removesuffix(".patch")
+    return next(row for row in found["candidates"] if row["id"] == name)
 
 
 def files(found, name):
@@ -77,12 +80,11 @@ def test_one_edit_of_five_ages_is_one_change(repo, tmp_path):
     assert found["similarity"] == [[1.0] * 5] * 5
     assert [cluster["members"] for cluster in found["clusters"]] == [ids_of(found)]
     assert (found["basis"], found["origin"]) == ("origin", repo.head())
-    assert {(row["kind"], row["commit"], row["base"]) for row in found["candidates"]} == {
-        ("patch", None, None)
-    }
+    assert {(row["kind"], row["folder"]) for row in found["candidates"]} == {("patch", None)}
     assert all(len(row["identical"]) == 4 for row in found["candidates"])
     assert {row["digest"] for row in found["candidates"]} != {entry(found, "0.patch")["digest"]}
-    assert "replayed onto" in excise("cluster", "--repo", str(repo.path), str(tmp_path / "p")).out
+    shown = excise("review", "--repo", str(repo.path), "--patches", str(tmp_path / "p")).out
+    assert "replayed onto" in shown
 
 
 def test_the_numbers_are_those_of_branches(repo, tmp_path):
@@ -100,9 +102,11 @@ def test_the_numbers_are_those_of_branches(repo, tmp_path):
         repo.git("checkout", "--quiet", "main")
     drift(repo, 3)
     found = compared(repo, tmp_path, patches)
-    whole = excise("cluster", "--git", "agent/*", str(repo.path), "--json").json
-    names = ([c.removeprefix("patch:").removesuffix(".patch") for c in ids_of(found)],
-             [c.rpartition("/")[2] for c in ids_of(whole)])  # fmt: skip
+    whole = excise(
+        "review", "--repo", "--branches", "agent/*", str(repo.path), "--format", "json"
+    ).json
+    names = ([c.removeprefix("patch:").removesuffix(".patch") for c in found["candidates"]],
+             [c.rpartition("/")[2] for c in whole["candidates"]])  # fmt: skip
     values = [
         {(a, b): row[j] for a, row in zip(order, document["similarity"], strict=True)
          for j, b in enumerate(order)}
@@ -122,25 +126,21 @@ def test_a_series_composes_in_order(repo, tmp_path):
     whole = propose(repo, {"a.py": steps[1]["a.py"], "b.py": None, "new.py": "one = 1\ntwo = 2\n"})
     found = compared(repo, tmp_path, {"series.mbox": series, "whole.patch": whole})
     assert found["similarity"] == [[1, 1], [1, 1]]
-    assert entry(found, "series.mbox#1")["identical"] == ["patch:whole.patch"]
-    assert files(found, "series.mbox#1") == {
+    assert entry(found, "series")["identical"] == ["patch:whole"]
+    assert files(found, "series") == {
         "a.py": ("modified", 2, 2),
         "b.py": ("deleted", 0, 1),
         "new.py": ("created", 2, 0),
     }
-    # Parts that are files of their own are the same series; a part that is missing is noted.
+    # Parts that are files of their own are candidates of their own.
     first, *rest = series.split(b"\nFrom ")
     parts = {"0.patch": first + b"\n"} | {
         f"{n}.patch": b"From " + part + b"\n" for n, part in enumerate(rest, start=1)
     }
-    again = compared(repo, tmp_path, {f"parts/{name}": data for name, data in parts.items()})
-    assert entry(again, "parts/0.patch")["identical"] == [
-        "patch:series.mbox#1",
-        "patch:whole.patch",
-    ]
-    (tmp_path / "p" / "parts" / "1.patch").unlink()
-    found = compared(repo, tmp_path, {})
-    assert "missing from its series: 2" in entry(found, "parts/0.patch")["notes"]
+    found = compared(repo, tmp_path, {f"parts/{name}": data for name, data in parts.items()})
+    assert len(found["candidates"]) == 5
+    assert files(found, "parts/1.patch")["b.py"] == ("deleted", 0, 1)
+    assert entry(found, "series")["identical"] == ["patch:whole"]
 
 
 def test_renames_of_the_patch_and_of_the_target(repo, tmp_path):
@@ -210,7 +210,7 @@ def test_what_has_landed_and_what_conflicts(repo, tmp_path):
     }
     repo.commit(a__py=TEXT.replace(*EDIT), c__py="c = 2\n")
     found = compared(repo, tmp_path, patches)
-    assert found["landed"] == ["patch:landed.patch"]
+    assert found["landed"] == ["patch:landed"]
     assert entry(found, "conflict.patch")["conflicts"] == [
         {"path": "a.py", "reason": "the target changed these lines, too"}
     ]
@@ -257,22 +257,20 @@ def test_what_is_not_comparable_is_listed(repo, tmp_path, monkeypatch):
         **leaving,
     }
     found = compared(repo, tmp_path, patches, code=1)
-    assert ids_of(found) == ["patch:good.patch"]
+    # Where no text is known by its name, the lines decide, as for `git apply`.
+    same = ["patch:expression", "patch:good", "patch:no-index", "patch:result", "patch:unknown"]
+    assert ids_of(found) == same
+    assert all(len(row["identical"]) == 4 for row in found["candidates"])
     said = reasons(found)
     wanted = {
-        "context.patch": "a.py: hunk 1 does not apply: line 16 has another text",
-        "cut.patch": "a.py: the hunk ends",
-        "expression.patch": "a.py: no index line with 7 digits or more",
-        "merge.patch": "a combined diff",
-        "no-index.patch": "a.py: no index line",
-        "result.patch": "a.py: applying it does not produce the text abcdef1",
-        "twice.patch": "a.py: made from the text",
-        "unknown.patch": "which is not in the repository",
-    } | dict.fromkeys(leaving, "the path is outside the tree")
+        "patch:context": "a.py: hunk 1 does not apply: line 16 has another text",
+        "patch:cut": "a.py: the hunk ends",
+        "patch:merge": "a combined diff",
+        "patch:twice": "a.py: hunk 1 does not apply: line 17 has another text",
+    } | {f"patch:leave{n}": "the path is outside the tree" for n in range(4)}
     assert said.keys() == wanted.keys()
     for name, reason in wanted.items():
         assert reason in said[name]
-        assert name == "merge.patch" or said[name].startswith("not comparable with the others: ")
 
 
 def test_the_file_of_one_message_twice(repo, tmp_path):
@@ -285,30 +283,26 @@ def test_the_file_of_one_message_twice(repo, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("--onto", "HEAD", "x"), "--onto needs --repo"),
-        (("--repo", "R", "--git", "a", "x"), "neither --origin nor --git"),
-        (("--repo", "R", "--origin", "a", "x"), "neither --origin nor --git"),
-        (("--repo", "R", "--idf", "x"), "--idf: not with --repo"),
-        (("--repo", "R", "--scores", "--csv", "x"), "--scores, --csv: not with --repo"),
-        (("--repo", "R"), "Name patches"),
-        (("--repo", "R", "--onto", "nobody", "P"), "unknown revision 'nobody'"),
-        (("--repo", "/nonexistent", "P"), "no such folder"),
-        (("--repo", "R", "none.patch"), "none.patch"),
+        (("R", "--patches", "P", "--onto", "nobody"), "unknown revision 'nobody'"),
+        (("/nonexistent", "--patches", "P"), "no such folder"),
+        (("R", "--patches", "none.patch"), "none.patch"),
     ],
 )
 def test_misuse(repo, tmp_path, arguments, said):
     (tmp_path / "x.patch").write_bytes(propose(repo, {"b.py": "b = 2\n"}))
     places = {"R": str(repo.path), "P": str(tmp_path / "x.patch")}
-    ran = excise("cluster", *(places.get(argument, argument) for argument in arguments))
+    ran = excise("review", "--repo", *(places.get(argument, argument) for argument in arguments))
     assert ran.code == 2
     assert said in " ".join(ran.err.split())
 
 
-def test_only_the_newest_of_a_series(repo, tmp_path):
+def test_versions_of_a_series_are_candidates(repo, tmp_path):
     patches = {
         "v1.patch": propose(repo, {"b.py": "b = 2\n"}),
         "v2.patch": propose(repo, {"b.py": "b = 3\n"}, options=("-v2",)),
     }
-    found = compared(repo, tmp_path, patches, "--newest")
-    assert ids_of(found) == ["patch:v2.patch"]
-    assert "its series has a newer version" in found["notes"][""][0]
+    found = compared(repo, tmp_path, patches)
+    assert sorted(ids_of(found)) == ["patch:v1", "patch:v2"]
+    shown = excise("cluster", str(tmp_path / "p"), "--format", "json").json
+    replaced = {e["id"]: e["replaced_by"] for e in shown["patches"]}
+    assert replaced == {"v1.patch": "v2.patch", "v2.patch": ""}

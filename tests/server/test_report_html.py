@@ -29,7 +29,7 @@ HOSTILE = (
 
 def page(tmp_path, *arguments, stdin="", code=0):
     path = tmp_path / "report.html"
-    ran = excise(*arguments, "--html", str(path), stdin=stdin)
+    ran = excise(*arguments, "--format", "html", "-o", str(path), stdin=stdin)
     assert ran.code == code, ran.err
     return path
 
@@ -81,15 +81,17 @@ def test_hostile_texts_stay_texts(tmp_path):
 
 
 def test_a_report_that_cannot_be_written(tmp_path):
-    ran = excise("cluster", "-", "--html", str(tmp_path / "no" / "r.html"), stdin=ONE)
+    ran = excise(
+        "cluster", "-", "--format", "html", "-o", str(tmp_path / "no" / "r.html"), stdin=ONE
+    )
     assert ran.code == 2
     assert "cannot write" in ran.err
-    ran = excise("cluster", "-", "--html", str(tmp_path), stdin=ONE)
+    ran = excise("cluster", "-", "--format", "html", "-o", str(tmp_path), stdin=ONE)
     assert "not a regular file" in ran.err
     kept = tmp_path / "kept.html"
     kept.write_text("before")
     kept.chmod(0o600)
-    assert excise("cluster", "-", "--html", str(kept), stdin=ONE).code == 0
+    assert excise("cluster", "-", "--format", "html", "-o", str(kept), stdin=ONE).code == 0
     assert kept.read_text() != "before"
     assert [path.name for path in tmp_path.iterdir()] == ["kept.html"]
 

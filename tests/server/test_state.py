@@ -11,13 +11,16 @@ import stat
 import subprocess
 import sys
 import zlib
+from contextlib import closing
 from random import Random
 
 import pytest
 from tests.server.command import command_line, excise, one_line
 from tests.server.test_cli_patches import AGAIN, COVER, FROM, ONE, OTHER, mail
 
+from excise.patches import Pool, group, read
 from excise_server.queue import state as state_module
+from excise_server.queue.state import State
 
 WORDS = [f"w{at}" for at in range(60)]
 
@@ -37,7 +40,7 @@ def mails(count, seed=0, versions=3):
 
 
 def known(state, *arguments, stdin="", code=0):
-    ran = excise("cluster", "--incremental", str(state), "--json", *arguments, stdin=stdin)
+    ran = excise("cluster", "--state", str(state), "--format", "json", *arguments, stdin=stdin)
     assert ran.code == code, ran.err
     return ran.json
 
@@ -50,7 +53,7 @@ def subjects(found):
 
 def comparable(found):
     """Return a document without what a state adds."""
-    return {key: value for key, value in found.items() if key not in ("new", "state")}
+    return {key: value for key, value in found.items() if key not in ("new", "about")}
 
 
 def test_it_remembers(tmp_path):
@@ -63,7 +66,7 @@ def test_it_remembers(tmp_path):
     assert known(state)["clusters"] == second["clusters"]
     assert known(state)["new"] == []
     assert known(state)["covers"] == [{"id": "-#1", "subject": "[PATCH 0/2] x: two things"}]
-    assert known(state, "-", stdin=ONE + AGAIN)["state"][-1] == "seen before and not read again: 2"
+    assert known(state, "-", stdin=ONE + AGAIN)["about"][-1] == "seen before and not read again: 2"
 
 
 @pytest.mark.slow
@@ -73,16 +76,17 @@ def test_it_is_as_if_all_had_come_at_once(tmp_path):
     state = tmp_path / "queue.state"
     for stop in (7, 8, 30, 31, 60):
         box.write_text("".join(sent[:stop]))
-        piecewise = known(state, str(box), "--scores")
-        at_once = excise("cluster", str(box), "--json", "--scores").json
-        assert comparable(piecewise) == at_once
-        piecewise, at_once = known(state, str(box)), excise("cluster", str(box), "--json").json
-        assert comparable(piecewise) == at_once
-    csv = excise("cluster", "--incremental", str(state), "--csv").out
-    assert csv == excise("cluster", str(box), "--csv").out
+        for options in (("-v",), ()):
+            piecewise = known(state, str(box), *options)
+            at_once = excise("cluster", str(box), "--format", "json", *options).json
+            assert comparable(piecewise) == comparable(at_once)
+    text = excise("cluster", "--state", str(state)).out.split("\n")
+    assert [line for line in text if not line.startswith("state ")] == excise(
+        "cluster", str(box)
+    ).out.split("\n")
     page, other = tmp_path / "a.html", tmp_path / "b.html"
-    known(state, "--html", str(page))
-    excise("cluster", str(box), "--html", str(other))
+    for asked, path in ((("--state", str(state)), page), ((str(box),), other)):
+        assert excise("cluster", *asked, "--format", "html", "-o", str(path)).code == 0
     assert page.read_text().split("<h2")[2:-1] == other.read_text().split("<h2")[2:-1]
 
 
@@ -112,8 +116,6 @@ def odd_mails(seed):
 def test_new_patches_join_as_if_all_had_come_at_once(tmp_path, seed):
     sent = odd_mails(seed)
     draw = Random(seed)
-    options = ["--threshold", draw.choice(["0.3", "0.55", "0.9"])]
-    options += ["--linkage", draw.choice(["complete", "average", "single"])]
     box = tmp_path / "all.mbox"
     state = tmp_path / "queue.state"
     # A file of one message has an id without a number.
@@ -121,14 +123,27 @@ def test_new_patches_join_as_if_all_had_come_at_once(tmp_path, seed):
     while stop < len(sent):
         stop += draw.randrange(10, 25)
         box.write_text("".join(sent[:stop]))
-        piecewise = known(state, str(box), *options)
-        assert comparable(piecewise) == excise("cluster", str(box), "--json", *options).json
+        piecewise = known(state, str(box))
+        at_once = excise("cluster", str(box), "--format", "json").json
+        assert comparable(piecewise) == comparable(at_once)
+        opened = State(str(state))
+        entries = opened.entries
+        opened.close()
+        for threshold in (0.3, 0.9):
+            for linkage in ("average", "single"):
+                kept, whole = Pool(), Pool()
+                for entry in entries:
+                    kept.add_read(entry.message.patch, entry.edits, entry.ids)
+                for message in read("".join(sent[:stop]).encode()):
+                    whole.add(message.patch)
+                asked = {"threshold": threshold, "linkage": linkage}
+                assert group(kept, **asked) == group(whole, **asked)
 
 
 def test_what_is_kept_of_changes_is_checked(tmp_path):
     state = tmp_path / "queue.state"
     known(state, "-", stdin=ONE + OTHER)
-    asked = ("duplicates", "--state", str(state))
+    asked = ("cluster", "--state", str(state))
     assert excise(*asked).code == 0
     for data in (b"", b"nonsense", zlib.compress(b"[1, 2]"), zlib.compress(b"{"),
                  zlib.compress(b'[{"a": 0}, {}, [], [], {}, false]')):  # fmt: skip
@@ -143,7 +158,7 @@ def test_what_is_kept_of_changes_is_checked(tmp_path):
 
 
 def related(*arguments):
-    ran = excise("duplicates", *map(str, arguments), "--format", "json", "--min", "any")
+    ran = excise("cluster", *map(str, arguments), "--format", "json")
     assert ran.code == 0, ran.err
     return {frozenset((p["new"], p["other"])): (p["mean"], p["word"]) for p in ran.json["pairs"]}
 
@@ -156,14 +171,17 @@ def test_duplicates_of_a_queue_are_those_of_its_mails(tmp_path):
     rest.write_text("".join(sent[7:]) + OTHER)
     state = tmp_path / "queue.state"
     related("--state", state, first)
-    added = related("--state", state, rest, "--top", "0")
-    everything = related(first, rest, "--top", "0")
-    whole = related("--state", state, "--top", "0")
-    assert whole == everything
-    assert added.items() <= whole.items()
-    assert related("--state", state, rest, "--top", "0") == added, (
-        "known mails are asked about, too"
-    )
+    added = related("--state", state, rest)
+    everything = related(first, rest)
+    assert added == everything != {}
+    assert related("--state", state) == everything
+    assert related("--state", state, rest) == added, "known mails are compared, too"
+    likes = [
+        excise("cluster", "--like", str(tmp_path / "like.patch"), *asked, "--format", "json").json
+        for asked in (("--state", str(state)), (str(first), str(rest)))
+        if (tmp_path / "like.patch").write_text(sent[3].replace("idea", "thought"))
+    ]
+    assert likes[0]["pairs"] == likes[1]["pairs"] != []
     assert known(state)["new"] == []
 
 
@@ -175,8 +193,7 @@ def test_a_state_of_before_is_made_anew(tmp_path):
         database.execute("DROP TABLE changes")
         database.execute("CREATE TABLE groups (name TEXT PRIMARY KEY, data BLOB NOT NULL)")
     database.close()
-    ran = excise("duplicates", "--state", str(state), "--format", "json")
-    assert any("read anew" in note for note in ran.json["notes"])
+    assert any("read anew" in line for line in known(state)["about"])
     with sqlite3.connect(state) as database:
         tables = {name for (name,) in database.execute("SELECT name FROM sqlite_schema")}
     database.close()
@@ -187,12 +204,18 @@ def test_a_state_of_before_is_made_anew(tmp_path):
 
 def test_people_see_what_moved(tmp_path):
     state = tmp_path / "queue.state"
-    excise("cluster", "-", "--incremental", str(state), stdin=ONE + OTHER)
-    ran = excise("cluster", "-", "--incremental", str(state), stdin=AGAIN)
-    assert "- new" in ran.out
-    assert "[PATCH] y: stop" not in ran.out
-    assert "clusters without a new patch are not shown: 1" in ran.out
-    assert "1 new, 3 in all" in " ".join(ran.out.split())
+    excise("cluster", "-", "--state", str(state), stdin=ONE + OTHER * 2)
+    same = OTHER.replace("y: stop", "y: halt")
+    ran = excise("cluster", "-", "--state", str(state), stdin=AGAIN + same)
+    head, new, *_ = ran.out.split("\n")
+    assert head == "4 patches: 4 in 2 groups"
+    assert new == "2 new: -#1#2, -#2#2"
+    ran = excise("cluster", "-", "--state", str(state), stdin=AGAIN.replace("new", "newer"))
+    lines = ran.out.split("\n")
+    assert lines[1].startswith("1 new: -")
+    assert "(new, v2 of" in ran.out
+    assert ran.out.index("x: use f") < ran.out.index("y: stop"), "what is new comes first"
+    assert "1 new, 5 in all" in " ".join(ran.out.split())
 
 
 def test_the_same_id_again_is_another_message(tmp_path):
@@ -228,7 +251,7 @@ def test_a_file_that_is_no_state_is_left_alone(tmp_path, content):
     file.write_bytes(content)
     before = file.stat()
     one_line(
-        excise("cluster", "-", "--incremental", str(file), stdin=ONE),
+        excise("cluster", "-", "--state", str(file), stdin=ONE),
         "not the state of a patch queue",
     )
     assert file.read_bytes() == content
@@ -242,20 +265,16 @@ def test_another_database_is_left_alone(tmp_path):
         database.execute("CREATE TABLE pieces (name TEXT)")
     database.close()
     before = file.read_bytes()
-    one_line(excise("cluster", "-", "--incremental", str(file), stdin=ONE), "not the state")
+    one_line(excise("cluster", "-", "--state", str(file), stdin=ONE), "not the state")
     assert file.read_bytes() == before
 
 
 def test_places_where_no_file_can_be(tmp_path):
-    one_line(
-        excise("cluster", "-", "--incremental", str(tmp_path), stdin=ONE), "not a regular file"
-    )
+    one_line(excise("cluster", "-", "--state", str(tmp_path), stdin=ONE), "not a regular file")
     missing = str(tmp_path / "no" / "state")
-    assert "cannot read" in excise("cluster", "-", "--incremental", missing, stdin=ONE).err
+    assert "cannot read" in excise("cluster", "-", "--state", missing, stdin=ONE).err
     os.mkfifo(tmp_path / "pipe")
-    one_line(
-        excise("cluster", "-", "--incremental", str(tmp_path / "pipe"), stdin=ONE), "not a regular"
-    )
+    one_line(excise("cluster", "-", "--state", str(tmp_path / "pipe"), stdin=ONE), "not a regular")
 
 
 def test_a_damaged_state_says_so(tmp_path):
@@ -268,7 +287,7 @@ def test_a_damaged_state_says_so(tmp_path):
         for _ in range(40):
             damaged[draw.randrange(100, len(data))] = draw.randrange(256)
         state.write_bytes(damaged)
-        ran = excise("cluster", "-", "--incremental", str(state), stdin=ONE)
+        ran = excise("cluster", "-", "--state", str(state), stdin=ONE)
         assert ran.code in (0, 2), ran.err
         assert "internal error" not in ran.err
         for rest in tmp_path.glob("queue.state-*"):
@@ -282,7 +301,7 @@ def test_features_that_point_nowhere_never_reach_a_kernel(tmp_path):
         database.execute("UPDATE features SET blocks = (SELECT tokens FROM features LIMIT 1)")
     database.close()
     found = known(state)
-    assert "read anew" in found["state"][-1]
+    assert "read anew" in found["about"][-1]
     assert len(found["patches"]) == 2
 
 
@@ -305,29 +324,32 @@ def test_another_version_is_made_anew(tmp_path, change):
     database.close()
     after = known(state, "-", stdin=ONE)
     if "ALTER" not in change and "DELETE" not in change:
-        assert any("read anew" in line for line in after["state"])
+        assert any("read anew" in line for line in after["about"])
     assert subjects(after) - {frozenset({"[PATCH 1/2] x: use f"})} == subjects(before)
-    assert not any("read anew" in line for line in known(state)["state"])
+    assert not any("read anew" in line for line in known(state)["about"])
 
 
 def test_other_ignored_paths_are_made_anew(tmp_path):
     state = tmp_path / "queue.state"
     lock = mail("lock", "1", "2", path="Cargo.lock")
     both = ONE.replace("-- \n2.40.1\n", lock[lock.index("--- a/") :])
-    found = known(state, "-", "--scores", stdin=both + ONE)
+    found = known(state, "-", "-v", stdin=both + ONE)
     assert found["scores"][0][2] == 1.0
-    found = known(state, "--scores", "--ignore-path", "")
-    assert found["scores"][0][2] < 1.0
-    assert "read anew" in found["state"][-1]
+    with closing(State(str(state), ())) as opened:
+        pool = Pool(ignored=())
+        for entry in opened.entries:
+            pool.add_read(entry.message.patch, entry.edits, entry.ids)
+        assert pool.score(0, 1) < 1.0
+        assert "read anew" in opened.rebuilt
+    assert "read anew" in known(state)["about"][-1]
 
 
 def test_options_that_do_not_go_together(tmp_path):
     state = str(tmp_path / "queue.state")
-    assert excise("cluster", "-", "--incremental", state, "--series", stdin=ONE).code == 2
-    assert excise("cluster", "--git", "a..b", "--incremental", state).code == 2
-    newest = known(state, "-", "--newest", stdin=ONE + AGAIN)
-    assert [cluster["members"] for cluster in newest["clusters"]] == [["-#2"]]
-    assert "idf:yes" in known(state, "--idf")["signature"]
+    assert excise("cluster", "-", "--state", state, "--dask", "tcp://x", stdin=ONE).code == 2
+    assert excise("cluster", "--git", "a..b", "--state", state).code == 2
+    (issue,) = known(state, "-", stdin=ONE + AGAIN)["issues"]
+    assert (issue["members"], issue["count"]) == (["-#1", "-#2"], 1)
 
 
 def moment(folder):
@@ -354,7 +376,7 @@ def test_killed_at_any_moment(tmp_path):
         "known.BATCH = 5\n"
         "from excise_server.cli import main; sys.exit(main())"
     )
-    line = [sys.executable, "-c", code, "cluster", str(box), "--incremental", str(state)]
+    line = [sys.executable, "-c", code, "cluster", str(box), "--state", str(state)]
     kills = 0
     while kills < 8:
         process = subprocess.Popen(line, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -394,7 +416,7 @@ def test_two_processes_at_once(tmp_path):
     for at, part in enumerate(parts):
         box = tmp_path / f"{at}.mbox"
         box.write_text("".join(part))
-        line = command_line("cluster", str(box), "--incremental", str(state), "--json")
+        line = command_line("cluster", str(box), "--state", str(state), "--format", "json")
         processes.append(
             subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         )
@@ -404,7 +426,7 @@ def test_two_processes_at_once(tmp_path):
     found = known(state)
     box = tmp_path / "all.mbox"
     box.write_text("".join(sent))
-    at_once = excise("cluster", str(box), "--json").json
+    at_once = excise("cluster", str(box), "--format", "json").json
     assert len(found["patches"]) == 500
     assert subjects(found) == subjects(at_once)
 
@@ -415,7 +437,7 @@ def test_a_state_in_use_says_so(tmp_path, monkeypatch):
     monkeypatch.setattr("excise_server.queue.state.WAIT", 0.05)
     other = sqlite3.connect(state, isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
-    ran = excise("cluster", "-", "--incremental", str(state), stdin=OTHER)
+    ran = excise("cluster", "-", "--state", str(state), stdin=OTHER)
     assert ran.code == 2
     assert "another excise process is writing to it" in ran.err
     other.execute("ROLLBACK")
@@ -428,7 +450,7 @@ def test_a_state_that_must_not_be_written(tmp_path):
     state = tmp_path / "queue.state"
     known(state, "-", stdin=ONE)
     state.chmod(stat.S_IRUSR)
-    ran = excise("cluster", "-", "--incremental", str(state), stdin=OTHER)
+    ran = excise("cluster", "-", "--state", str(state), stdin=OTHER)
     assert ran.code == 2
     assert "readonly" in ran.err
 

@@ -136,8 +136,9 @@ def related_signature(background: Background) -> str:
 
 
 RELATED_LINKAGE = "average"
-RELATED_DISTANCE = 0.61
-"""The distance (1 - the mean of the cosines) above which groups are not merged."""
+RELATED_DISTANCE = 0.53
+"""The distance (1 - the mean of the cosines) above which groups are not merged: on the average the
+pairs of a group are likely about one issue."""
 
 _FIELDS = ("what", "where", "why")
 
@@ -208,7 +209,7 @@ class RelatedPool:
     def groups(self, distance: float = RELATED_DISTANCE) -> tuple[Cluster, ...]:
         """Cluster the patches by average linkage on 1 - mean, the largest group first.
 
-        Means of two cosines (no message) are scaled to those of three by where "possibly" begins.
+        Means of two cosines (no message) are scaled to those of three by where "likely" begins.
 
         Raises PatchError if more than 12,000 patches hang together.
         """
@@ -243,7 +244,7 @@ class RelatedPool:
         import numpy as np
 
         what, where, why = self._cosines(self.evidence[i])
-        scale = calibration(with_why=True).possibly / calibration(with_why=False).possibly
+        scale = calibration(with_why=True).likely / calibration(with_why=False).likely
         pairs = np.minimum((what + where) / 2.0 * scale, 1.0)
         return np.where(np.isfinite(why), (what + where + np.nan_to_num(why)) / 3.0, pairs)
 

@@ -24,7 +24,6 @@ COMMANDS = {
     "serve": "Run the language server, for editors.",
     "mcp": "Serve candidates to agents (Model Context Protocol).",
     "demo": "Make a repository with eight worktrees, to try all of this on.",
-    "duplicates": "Find patches that may be about the same issue.",
 }
 
 # These parse their input in a fork: if a text ends the process, another fork starts again.

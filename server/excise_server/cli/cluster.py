@@ -1,149 +1,358 @@
-"""``excise cluster``: groups of similar revisions or patches, each with a representative.
-
-Modules that only one form of the command needs are imported where that form begins: revisions of a
-file need neither mails nor repositories, whose import takes longer than grouping a small file.
-"""
+"""``excise cluster``: which of many patches are one issue, and which make the same edit."""
 
 from __future__ import annotations
 
+import os
+import sys
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack, closing, suppress
+from dataclasses import dataclass
+from functools import partial
+
 import click
 
-import excise
-from excise.clustering import DISTANCE, LINKAGE
-from excise_server.cli.inputs import read_set, report_rejected, similarities
-from excise_server.cli.options import ScoringOptions, shared_options
-from excise_server.cli.patch_options import PatchChoices, patch_options
+from excise.clustering import merges
+from excise.errors import ExciseError
+from excise.patches import Message, Patch, Pool, group
+from excise.patches.evidence import ChangeCounts
+from excise_server.cli.inputs import report_rejected
+from excise_server.cli.options import asked_jobs, format_option, output_option, verbose_option
 from excise_server.cli.progress import progress
-from excise_server.cli.streams import console, write_text
-from excise_server.foundation.inputs import RevisionSet
-from excise_server.report.documents import cluster_document
-from excise_server.report.reasons import reason_lines, revision_reasons
+from excise_server.cli.review import opened
+from excise_server.cli.streams import show
+from excise_server.duplicates.find import (
+    Proposal,
+    find_duplicates,
+    find_issues,
+    proposals_of,
+)
+from excise_server.foundation.inputs import Rejected, SourceError
+from excise_server.git.repository import Repository
+from excise_server.processes.forks import Map, forked_map, usable_cores
+from excise_server.queue.counted import read_counted
+from excise_server.queue.reading import STDIN, Member, Queue, read_queue
+from excise_server.queue.state import State, read_watched
+from excise_server.report.cluster import (
+    Grouped,
+    cluster_document,
+    cluster_lines,
+    cluster_markdown,
+    duplicates_document,
+    like_lines,
+    like_markdown,
+)
+from excise_server.sources.commits import is_range, read_commits
+from excise_server.sources.requests import (
+    read_named,
+    read_pull_list,
+    read_requests,
+    with_pull_facts,
+)
 from excise_server.wire.documents import json_text
+
+MOST_JOBS = 8
+"""Processes used unasked: beyond these, what one process does alone takes most of the time."""
+
+NEAREST = 5
+"""Patches that ``--like`` shows."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Sent:
+    """Everything that was read, once: patches, what they change, and the proposals they make."""
+
+    queue: Queue
+    proposals: Sequence[Proposal]
+    pool: Pool | None = None
+    patch_of: Callable[[int], Patch] | None = None
+    new: frozenset[str] | None = None
+    about: tuple[str, ...] = ()
 
 
 @click.command("cluster")
-@click.option(
-    "--origin", metavar="FILE", help="The file before any edit (- as for matrix); without: patches."
-)
+@click.argument("paths", nargs=-1, metavar="[PATCH|MBOX|DIR...]")
 @click.option(
     "--git",
-    metavar="RANGE|PATTERN",
+    metavar="PATTERN",
     multiple=True,
-    help="The commits of a range (main..topic) as patches, or whole branches (agent/*); the "
-    "argument is then the repository.",
+    help="Branches and pull requests (agent/*, pull/*), each against its own merge base, or the "
+    "commits of a range (main..topic). The repository may be bare.",
 )
 @click.option(
-    "--repo",
-    metavar="REPO",
-    help="Patches: compare whole files. REPO has the texts that their index lines name; they are "
-    "applied to these and replayed onto HEAD. A series is one candidate.",
+    "--repo", metavar="DIR", help="With --git and --like: the repository.  [default: this one]"
 )
-@click.option("--onto", metavar="REV", help="With --repo: replay them onto it, not onto HEAD.")
-@click.argument("revisions", nargs=-1, metavar="REVISION|PATCH|MBOX|DIR...")
-@shared_options
-@patch_options
+@click.option("--onto", metavar="REV", default="", help="With --git: the main line, if not HEAD.")
+@click.option(
+    "--like",
+    metavar="PATCH",
+    help="Is somebody doing this already? Compare this one with all others: a file, a mail, - or a "
+    "branch or commit of the repository.",
+)
+@click.option(
+    "--state",
+    metavar="FILE",
+    help="Remember all patches in this file (made if it is missing), and say first what is new.",
+)
+@click.option(
+    "--pulls",
+    metavar="FILE",
+    help="With --git: titles, bodies and authors as JSON (gh pr list --json ..).",
+)
+@click.option(
+    "--dask", metavar="ADDRESS", help="Read and compare with the workers of this Dask scheduler."
+)
+@format_option
+@output_option
+@verbose_option
 def command(
-    choices: ScoringOptions,
-    chosen: PatchChoices,
     *,
-    origin: str | None,
+    paths: tuple[str, ...],
     git: tuple[str, ...],
     repo: str | None,
-    onto: str | None,
-    revisions: tuple[str, ...],
+    onto: str,
+    like: str | None,
+    state: str | None,
+    pulls: str | None,
+    dask: str | None,
+    format: str,
+    output: str | None,
+    verbose: bool,
 ) -> int:
-    """Group patches, or REVISIONs of a file, that are alike; each group has a representative.
+    """Say which of many patches are about one issue, and which of these make the same edit.
 
-    Without --origin, the arguments are patch files, mailboxes and folders of them (- is standard
-    input). Patches that cannot be read are listed as rejected, and the others are grouped.
+    The arguments are patch files, mailboxes and folders of them (- is standard input); with --git
+    they are the heads or commits of a repository. A series is one proposal. What a pair may be
+    besides (versions, one author's, a stack, a revert, a backport) is named.
     """
-    if chosen.related:
-        if origin is not None or git or repo is not None or onto is not None:
-            raise click.UsageError("--related takes patches, and no --origin, --git or --repo.")
-        from excise_server.cli.patches import cluster_related
-
-        return cluster_related(revisions, choices, chosen)
-    if onto is not None and repo is None:
-        raise click.UsageError("--onto needs --repo.")
-    if repo is not None:
-        if origin is not None or git:
-            raise click.UsageError("--repo takes patches, and neither --origin nor --git.")
-        from excise_server.cli.patches import cluster_in_repository
-
-        return cluster_in_repository(repo, onto or "", revisions, choices, chosen)
-    if chosen.dask is not None and chosen.workers is not None:
-        raise click.UsageError("--dask has workers of its own: drop --workers.")
-    if git:
-        if origin is not None or len(revisions) > 1:
-            raise click.UsageError("--git takes one repository, and no --origin.")
-        return _cluster_git("".join(revisions) or ".", git, choices, chosen)
-    if origin is None:
-        from excise_server.cli.patches import cluster_patches
-
-        return cluster_patches(revisions, choices, chosen)
-    if chosen.patches_alone or chosen.ignore_path:
-        names = [*chosen.patches_alone, *(["--ignore-path"] if chosen.ignore_path else [])]
-        raise click.UsageError(f"{', '.join(names)}: only for patches.")
-    return _cluster_revisions(read_set(origin, revisions, choices), choices, chosen)
+    _check(paths, git, repo, onto, like, state, pulls, dask, format)
+    with ExitStack() as stack:
+        with progress("Reading", 1.0) as advance:
+            asked = None if like is None else _asked(like, repo, onto)
+            if git:
+                sent = _read_git(opened(repo or ".", only_commits=True), git, onto, pulls, advance)
+            elif state is not None:
+                opened_state = stack.enter_context(closing(State(state)))
+                sent = _read_state(opened_state, paths)
+            else:
+                sent = _read_files(paths, dask, stack, advance)
+        if asked is not None:
+            return _show_like(asked, sent, format, output, verbose=verbose)
+        return _show_issues(_grouped(sent), format, output, verbose=verbose)
 
 
-def _cluster_git(
-    folder: str, names: tuple[str, ...], choices: ScoringOptions, chosen: PatchChoices
-) -> int:
-    """Group the commits of a range, or whole branches."""
-    from excise_server.sources.commits import is_range
-
-    if any(map(is_range, names)):
-        if len(names) > 1:
-            raise click.UsageError("--git takes one range, or any number of branch patterns.")
-        from excise_server.cli.patches import cluster_commits
-
-        return cluster_commits(folder, names[0], choices, chosen)
-    if chosen.patches_alone:
-        raise click.UsageError(f"{', '.join(chosen.patches_alone)}: only for patches.")
-    from excise_server.cli.patches import compare_heads
-    from excise_server.cli.review import opened
-    from excise_server.git.checkouts import Selection
-    from excise_server.sources.candidates import find_candidates
-
-    selection = Selection(worktrees=False, chosen={"git": names})
-    with progress("Reading"):
-        repository = opened(folder, only_commits=True)
-        candidates = find_candidates(repository, selection)
-    return compare_heads(repository.top, candidates, choices, chosen)
-
-
-def _cluster_revisions(
-    revision_set: RevisionSet, choices: ScoringOptions, chosen: PatchChoices
-) -> int:
-    threshold = DISTANCE if chosen.threshold is None else chosen.threshold
-    linkage = chosen.linkage or LINKAGE
-    matrix = similarities(revision_set, choices)
-    with progress("Clustering"):
-        clusters = excise.cluster(matrix, threshold=threshold, linkage=linkage)
-        reasons = revision_reasons(matrix, clusters, revision_set)
-    lines = reason_lines(clusters, matrix.ids, reasons)
-    if chosen.html is not None:
-        from excise_server.report.html_groups import revisions_page
-
-        shown_as = revisions_page(
-            matrix, clusters, revision_set, lines, threshold=threshold, linkage=linkage
+def _check(
+    paths: tuple[str, ...],
+    git: tuple[str, ...],
+    repo: str | None,
+    onto: str,
+    like: str | None,
+    state: str | None,
+    pulls: str | None,
+    dask: str | None,
+    format: str,
+) -> None:
+    if git and (paths or state is not None or dask is not None):
+        raise click.UsageError(
+            "--git takes no patches, --state or --dask: name a folder by --repo."
         )
-        write_text(chosen.html, shown_as)
-    if choices.json:
-        document = cluster_document(
-            matrix, clusters, revision_set, reasons, threshold=threshold, linkage=linkage
+    if not (paths or git or state is not None):
+        raise click.UsageError(
+            "Name patches, mailboxes or a folder of them ('-': standard input), or --git PATTERN."
         )
-        print(json_text(document))
+    if not git and pulls is not None:
+        raise click.UsageError("--pulls needs --git.")
+    if not git and like is None and (repo is not None or onto):
+        raise click.UsageError("--repo and --onto need --git or --like.")
+    if state is not None and dask is not None:
+        raise click.UsageError("--state works in one process: drop --dask.")
+    if like is not None and (format == "html" or (like == STDIN and STDIN in paths)):
+        raise click.UsageError("--like has no page, and not the same standard input as the others.")
+
+
+# --- reading -------------------------------------------------------------------------------------
+
+
+def _read_files(
+    paths: tuple[str, ...], dask: str | None, stack: ExitStack, advance: Callable[[float], None]
+) -> _Sent:
+    if dask is not None:
+        from excise_server.queue.distribute import connected, distributed_queue
+
+        workers = stack.enter_context(connected(dask))
+        counted = distributed_queue(workers, paths, sys.stdin.buffer, advance=advance)
     else:
-        from excise_server.report.tables import (
-            SignatureText,
-            cluster_table,
-            notes_about,
-            reasons_about,
-        )
+        counted = read_counted(paths, sys.stdin.buffer, _map(), Pool(), advance=advance)
+    proposals = _proposals(counted.queue, counted.pool, counted.changes, counted.patch_of)
+    return _Sent(counted.queue, proposals, counted.pool, counted.patch_of)
 
-        table = cluster_table(matrix, clusters)
-        about = [*reasons_about(lines), *notes_about(matrix, revision_set)]
-        console().print(table, *about, SignatureText(matrix.signature), sep="\n")
-    return report_rejected(revision_set.rejected)
+
+def _read_state(state: State, paths: tuple[str, ...]) -> _Sent:
+    """Keep what is new, and return all that the state knows."""
+    watched = read_watched(paths, sys.stdin.buffer, state)
+    about = [f"state {state.path}: {len(watched.new):,} new, {len(state.entries):,} in all"]
+    about += [f"seen before and not read again: {watched.known:,}"] if watched.known else []
+    about += [f"state {state.path}: {state.rebuilt}"] if state.rebuilt else []
+    changes = dict(zip((entry.id for entry in state.entries), state.changes(), strict=True))
+    entries = state.entries_of(watched.queue.patches)
+    pool = Pool()
+    for entry in entries:  # nothing is read again, or counted unasked
+        pool.add_read(entry.message.patch, entry.edits, entry.ids)
+
+    def patch_of(number: int) -> Patch:
+        return state.whole(entries[number])
+
+    proposals = _proposals(watched.queue, pool, [changes[entry.id] for entry in entries], patch_of)
+    return _Sent(watched.queue, proposals, pool, patch_of, watched.new, tuple(about))
+
+
+def _proposals(
+    queue: Queue, pool: Pool, changes: Sequence[ChangeCounts], patch_of: Callable[[int], Patch]
+) -> list[Proposal]:
+    """Return the proposals of patches that were counted, which are read again to be shown."""
+    kept = {
+        member.id: (pool.patch_id(number), partial(patch_of, number), changes[number])
+        for number, member in enumerate(queue.patches)
+    }
+    members = [(member.id, member.message) for member in queue.sent]
+    return proposals_of(members, [kept.get(name) for name, _ in members])
+
+
+def _read_git(
+    repository: Repository,
+    patterns: tuple[str, ...],
+    onto: str,
+    pulls: str | None,
+    advance: Callable[[float], None],
+) -> _Sent:
+    """Read heads and the commits of ranges."""
+    facts = {} if pulls is None else read_pull_list(pulls)
+    members: list[Member] = []
+    rejected: list[Rejected] = []
+    notes: list[tuple[str, str]] = []
+    proposals: list[Proposal] = []
+    about: list[str] = []
+    for name in filter(is_range, patterns):
+        commits = read_commits(repository, name, advance)
+        if not (commits.sent or commits.rejected):
+            raise SourceError("it contains no commits", name=name, hint="check the order: OLD..NEW")
+        members += commits.sent
+        rejected += commits.rejected
+        notes += commits.notes
+        proposals += proposals_of([(member.id, member.message) for member in commits.sent])
+    if heads := [name for name in patterns if not is_range(name)]:
+        requests = read_requests(repository, heads, onto, advance)
+        if not (requests.proposals or requests.rejected or requests.notes):
+            raise SourceError("no ref matches", name=heads[0], hint="fetch pull requests first")
+        own = with_pull_facts(requests.proposals, facts)
+        members += (Member(proposal.id, _message(proposal)) for proposal in own)
+        proposals += own
+        rejected += requests.rejected
+        about += requests.notes
+    queue = Queue(tuple(members), tuple(rejected), 0, tuple(notes))
+    return _Sent(queue, proposals, about=tuple(about))
+
+
+def _message(proposal: Proposal) -> Message:
+    title, text = proposal.title, proposal.text
+    return Message(
+        1, author=proposal.author, subject=title, title=title, patch=proposal.whole, text=text
+    )
+
+
+def _asked(like: str, repo: str | None, onto: str) -> Proposal:
+    """Return the one patch that is asked about.
+
+    Raises SourceError if there is none, or several.
+    """
+    if like != STDIN and not os.path.lexists(like):
+        if (error := _no_repository(repo)) is not None:
+            hint = "name a file, - for standard input, or a branch or commit with --repo"
+            raise SourceError("no such file", name=like, hint=hint) from error
+        return read_named(opened(repo or ".", only_commits=True), like, onto)
+    queue = read_queue([like], sys.stdin.buffer)
+    proposals = proposals_of([(member.id, member.message) for member in queue.sent])
+    if not proposals:
+        why = queue.rejected[0].reason if queue.rejected else "it holds no patch"
+        raise SourceError(why, name=like, hint="--like takes one patch or series")
+    if len(proposals) > 1:
+        raise SourceError(
+            f"it holds {len(proposals):,} patches", name=like, hint="--like takes one of them"
+        )
+    return proposals[0]
+
+
+def _no_repository(repo: str | None) -> SourceError | None:
+    try:
+        opened(repo or ".", only_commits=True)
+    except SourceError as error:
+        if repo is not None:
+            raise
+        return error
+    return None
+
+
+# --- comparing -----------------------------------------------------------------------------------
+
+
+def _map(meanwhile: Callable[[], None] = lambda: None) -> Map:
+    return forked_map(asked_jobs() or min(usable_cores(), MOST_JOBS), meanwhile)
+
+
+def _import_clustering() -> None:
+    """Import what large groups need, which takes half a second; `group` reports what is missing."""
+    with suppress(ExciseError):
+        import numpy as np
+
+        merges(np.zeros((2, 2)))
+
+
+def _grouped(sent: _Sent) -> Grouped:
+    pool, patch_of = sent.pool, sent.patch_of
+    if pool is None or patch_of is None:
+        pool = Pool()
+        with progress("Counting", len(sent.queue.patches)) as advance:
+            for done, member in enumerate(sent.queue.patches, start=1):
+                pool.add(member.message.patch)
+                advance(done)
+        patch_of = pool.patches.__getitem__
+    with progress("Comparing"):
+        clusters = group(pool, map=_map(_import_clustering))
+    with progress("Relating", len(sent.proposals)) as advance:
+        duplicates, issues = find_issues(sent.proposals, advance)
+    return Grouped(
+        sent.queue, pool, clusters, patch_of, duplicates, issues, sent.new, sent.about, _map()
+    )
+
+
+def _show_issues(grouped: Grouped, format: str, output: str | None, *, verbose: bool) -> int:
+    document = cluster_document(grouped, scores=verbose and format == "json")
+    if format == "json":
+        show(json_text(document), output)
+    elif format == "markdown":
+        show(cluster_markdown(document, verbose=verbose), output)
+    elif format == "html":
+        from excise_server.report.html_groups import patches_page
+
+        with progress("Writing the report"):
+            page = patches_page(grouped, document)
+        show(page, output)
+    else:
+        show(partial(cluster_lines, document, verbose=verbose), output)
+    return report_rejected(grouped.queue.rejected)
+
+
+def _show_like(
+    asked: Proposal, sent: _Sent, format: str, output: str | None, *, verbose: bool
+) -> int:
+    others = [proposal for proposal in sent.proposals if not proposal.is_same_as(asked)]
+    with progress("Comparing", 1 + len(others)) as advance:
+        duplicates = find_duplicates([asked], others, top=NEAREST, advance=advance)
+    rejected = sent.queue.rejected
+    document = duplicates_document(duplicates, rejected, sent.about)
+    if format == "json":
+        show(json_text(document), output)
+    elif format == "markdown":
+        show(like_markdown(document, verbose=verbose), output)
+    else:
+        show(partial(like_lines, document, verbose=verbose), output)
+    return report_rejected(rejected)

@@ -271,7 +271,7 @@ def _correlation(
         _check_plot(plot)
     measures, skipped = _choose("all" if names is None else names, baseline)
 
-    from excise_server.cli.patch_options import asked_jobs
+    from excise_server.cli.options import asked_jobs
     from excise_server.evaluation import tables
     from excise_server.evaluation.commit_messages import UNITS, factor_tables, factors, read_pair
     from excise_server.evaluation.journal import Journal

@@ -10,7 +10,7 @@ import click
 
 import excise
 from excise.text import Revision
-from excise_server.cli.options import MeasureOptions, ScoringOptions
+from excise_server.cli.options import MeasureOptions
 from excise_server.cli.progress import progress_map
 from excise_server.cli.streams import say
 from excise_server.foundation.escape import printable
@@ -22,9 +22,7 @@ from excise_server.records.outputs import read_revision_set
 STDIN = "-"
 
 
-def read_set(
-    origin: str, paths: tuple[str, ...], choices: ScoringOptions | MeasureOptions
-) -> RevisionSet:
+def read_set(origin: str, paths: tuple[str, ...], choices: MeasureOptions) -> RevisionSet:
     """Read the origin and the revisions that a command names, or a document from ``-``."""
     if origin == STDIN:
         revision_set = read_revision_set(sys.stdin.buffer.read(MAX_JSON + 1))
@@ -60,9 +58,7 @@ def _chosen(revision_set: RevisionSet, ids: tuple[str, ...]) -> RevisionSet:
     )
 
 
-def similarities(
-    revision_set: RevisionSet, choices: ScoringOptions | MeasureOptions
-) -> excise.ScoreMatrix:
+def similarities(revision_set: RevisionSet, choices: MeasureOptions) -> excise.ScoreMatrix:
     """Score every pair of revisions.
 
     The matrix alone: what `analysis.compare` adds to it may cost the import of scikit-learn.

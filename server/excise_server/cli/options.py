@@ -1,8 +1,9 @@
-"""The options that every scoring command has."""
+"""The options that several commands have."""
 
 from __future__ import annotations
 
 import io
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import wraps
@@ -14,33 +15,8 @@ from excise import languages
 from excise.errors import OptionError
 from excise.ranking import INTENT, INTENTS
 from excise.reading import PARSER_SECONDS
-from excise.signature import COMMENTS, GRANULARITIES, LCS, PLACES, Options, measure_parts
+from excise.signature import Options, measure_parts
 from excise.signature import measure_options as measure_choices
-
-
-@dataclass(frozen=True, slots=True)
-class ScoringOptions:
-    """The options of the command line, checked by click (None: the default of the library)."""
-
-    granularity: str
-    lcs: str
-    comments: str
-    place: str | None
-    language: str | None
-    encoding: str | None
-    json: bool
-
-    @property
-    def scoring(self) -> dict[str, Any]:
-        """The arguments that every score of the command has, whatever its texts are."""
-        return {
-            "granularity": self.granularity,
-            "lcs": self.lcs,
-            "comments": self.comments,
-            "place": self.place,
-            "timeout": PARSER_SECONDS,
-            "strict": False,
-        }
 
 
 def _codec(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
@@ -156,56 +132,20 @@ def measure_options(function: Callable[..., int]) -> Callable[..., int]:
     return measure_option(language_option(encoding_option(with_choices)))
 
 
-json_option = click.option(
-    "--json", "as_json", is_flag=True, help="Print JSON for programs (docs/json.md)."
-)
-html_option = click.option(
-    "--html", metavar="FILE", help="Also write a report to be opened in a browser."
+def asked_jobs() -> int | None:
+    """Return the number of processes that ``EXCISE_JOBS`` asks for."""
+    text = os.environ.get("EXCISE_JOBS", "").strip()
+    if not text:
+        return None
+    if not (text.isdecimal() and 1 <= int(text) <= 256):
+        raise click.UsageError(f"EXCISE_JOBS is a number from 1 to 256, not {text!r}.")
+    return int(text)
+
+
+verbose_option = click.option(
+    "--verbose", "-v", is_flag=True, help="All of it, with all numbers and signatures."
 )
 output_option = click.option("--output", "-o", metavar="FILE", help="Write it to a file.")
 repo_option = click.option(
     "--repo", metavar="DIR", default=".", help="The repository.  [default: this one]"
 )
-
-_OPTIONS = (
-    choice_option(
-        "--granularity", GRANULARITIES, "nested", "How revisions are aligned with the origin."
-    ),
-    choice_option("--lcs", LCS, "star", "Which columns count as conserved."),
-    choice_option("--comments", COMMENTS, "keep", "Whether comments count."),
-    click.option(
-        "--place",
-        type=click.Choice(PLACES),
-        help="Whether an edit counts whole only at the same place of the origin, and a quarter "
-        "elsewhere.  [default: anchored; pooled for --lcs paper and --deletion precision]",
-    ),
-    click.option(
-        "--language",
-        metavar="NAME",
-        callback=_language,
-        help="Grammar, language id or extension; overrides file names and records.",
-    ),
-    click.option(
-        "--encoding",
-        metavar="NAME",
-        callback=_codec,
-        help="Encoding of the files; default: byte order mark, else UTF-8.",
-    ),
-    click.option("--json", is_flag=True, help="Print JSON for programs (docs/json.md)."),
-)
-
-
-def shared_options(function: Callable[..., int]) -> Callable[..., int]:
-    """Give a command the shared options, passed to it as one `ScoringOptions`."""
-
-    @wraps(function)
-    def with_choices(**arguments: Any) -> int:  # noqa: ANN401 - what click parsed
-        names = ScoringOptions.__dataclass_fields__
-        chosen = ScoringOptions(**{name: arguments.pop(name) for name in names})
-        if (chosen.place, chosen.lcs) == ("anchored", "paper"):
-            raise click.UsageError("--lcs paper has no places: drop --place anchored.")
-        return function(chosen, **arguments)
-
-    for option in reversed(_OPTIONS):
-        with_choices = option(with_choices)
-    return with_choices

@@ -8,11 +8,7 @@ from functools import partial
 
 import click
 
-from excise.clustering import DISTANCE, LINKAGE
-from excise.patches import IGNORED
-from excise.ranking import INTENT
-from excise_server.candidates.chosen import chosen_batches, chosen_candidates, for_issue
-from excise_server.candidates.compared import compared
+from excise_server.candidates.chosen import chosen_candidates, for_issue
 from excise_server.candidates.worktrees import compare_candidates
 from excise_server.cli.candidate_options import (
     batch_option,
@@ -23,7 +19,7 @@ from excise_server.cli.candidate_options import (
     selection_options,
 )
 from excise_server.cli.inputs import report_rejected
-from excise_server.cli.options import choice_option, output_option, repo_option
+from excise_server.cli.options import format_option, output_option, repo_option, verbose_option
 from excise_server.cli.progress import progress
 from excise_server.cli.streams import say, show
 from excise_server.cli.verdicts import (
@@ -69,16 +65,9 @@ from excise_server.wire.documents import json_text
     default="",
     help="Show hunks against its text, not against the origin's.",
 )
-@choice_option(
-    "--format",
-    ("text", "markdown", "json", "html"),
-    "text",
-    "For people, for a comment or a prompt, for programs (docs/json.md), for a browser.",
-)
+@format_option
 @output_option
-@click.option(
-    "--verbose", "-v", is_flag=True, help="All of it: every candidate, long texts, all numbers."
-)
+@verbose_option
 def command(
     *,
     candidates: tuple[str, ...],
@@ -116,7 +105,7 @@ def command(
     lines of the origin, and PATH#12+ an insertion by the line before it. HTML and JSON have both.
 
     Git is only read, and only the command of --run is run, with your rights: on the base, and once
-    for each same code with the same tests. What it does beside the base is said beside each verdict.
+    for each same code with the same tests. What it does beside the base stands beside the verdict.
     """
     if run is None and timeout is not None:
         raise click.UsageError("--timeout needs --run COMMAND.")

@@ -11,7 +11,7 @@ import click
 import msgspec
 
 from excise_server.candidates.running import place_in_repository, place_of_folders, run_classes
-from excise_server.cli.patch_options import asked_jobs
+from excise_server.cli.options import asked_jobs
 from excise_server.cli.progress import progress
 from excise_server.cli.streams import say
 from excise_server.foundation.escape import printable

@@ -27,7 +27,6 @@ from excise.patches.evidence import (
 from excise.patches.features import compared
 from excise.patches.related import (
     LEVELS,
-    RELATED_DISTANCE,
     Level,
     RelatedPool,
     Relation,
@@ -86,6 +85,11 @@ class Proposal:
         """The identity of an author: the address in lower case, or else the name."""
         match = _MAIL.search(self.author)
         return (match[1] if match else self.author).strip().lower()
+
+    def is_same_as(self, other: Proposal) -> bool:
+        """Whether two proposals are the same one: equal names, patches and messages."""
+        names = {self.id.rpartition("/")[2], other.id.rpartition("/")[2]}
+        return len(names) == 1 and self.parts == other.parts and self.text == other.text
 
     def is_stacked_with(self, other: Proposal) -> bool:
         """Whether they share a commit, or one has all patches of the other one and more."""
@@ -315,13 +319,8 @@ def find_duplicates(
     - ``with_why``: whether messages count.
     - ``advance``: called with the number of proposals that were read.
     """
-    reader = EvidenceReader(background)
     proposals = (*queries, *others)
-    pool = RelatedPool(with_why=with_why)
-    for done, proposal in enumerate(proposals, start=1):
-        pool.add(proposal.evidence(reader))
-        advance(done)
-    finder = _PairFinder(proposals, pool, least)
+    finder = _PairFinder(proposals, least, EvidenceReader(background), advance, with_why=with_why)
     pairs: dict[tuple[int, int], Pair] = {}
     among = range(len(queries), len(proposals)) if others and not together else None
     for index in range(len(queries)):
@@ -329,7 +328,7 @@ def find_duplicates(
             pairs.setdefault((min(pair.new, pair.other), max(pair.new, pair.other)), pair)
     explained = map(finder.explained, sorted(pairs.values(), key=_order))
     ordered = tuple(sorted(explained, key=lambda pair: bool(pair.otherwise)))
-    return Duplicates(proposals, len(queries), ordered, related_signature(reader.background))
+    return Duplicates(proposals, len(queries), ordered, finder.signature)
 
 
 def _order(pair: Pair) -> tuple[bool, float, float, int, int]:
@@ -341,9 +340,20 @@ class _PairFinder:
     """Looks for the pairs of proposals, and says all that is known of one."""
 
     def __init__(
-        self, proposals: Sequence[Proposal], pool: RelatedPool, least: Level = "possibly"
+        self,
+        proposals: Sequence[Proposal],
+        least: Level,
+        reader: EvidenceReader,
+        advance: Callable[[float], None],
+        *,
+        with_why: bool = True,
     ) -> None:
-        self.proposals, self.pool, self.least = proposals, pool, least
+        self.proposals, self.least = proposals, least
+        self.signature = related_signature(reader.background)
+        self.pool = pool = RelatedPool(with_why=with_why)
+        for done, proposal in enumerate(proposals, start=1):
+            pool.add(proposal.evidence(reader))
+            advance(done)
         # The pool of "same edit" counts only the pairs that are asked about.
         self._edits = Pool()
         self._numbers: dict[int, int] = {}
@@ -370,7 +380,7 @@ class _PairFinder:
             for number, relation in near.items()
             if number != new
             and (among is None or number in among)
-            and not self._is_itself(new, number)
+            and not self.proposals[new].is_same_as(self.proposals[number])
         ]
         yield from sorted(pairs, key=_order)[: top or None]
 
@@ -379,12 +389,6 @@ class _PairFinder:
         if index not in self._numbers:
             self._numbers[index] = self._edits.add(self.proposals[index].whole)
         return self._numbers[index]
-
-    def _is_itself(self, new: int, other: int) -> bool:
-        """Whether two proposals are the same one: equal names, patches and messages."""
-        a, b = self.proposals[new], self.proposals[other]
-        names = {a.id.rpartition("/")[2], b.id.rpartition("/")[2]}
-        return len(names) == 1 and a.parts == b.parts and a.text == b.text
 
     def pair(self, new: int, other: int, relation: Relation | None = None) -> Pair:
         """Return a pair without its explanation."""
@@ -431,43 +435,30 @@ _MOST_EQUAL = 1000
 """The most equal proposals that are examined: one version bump may occur thousands of times."""
 
 
-@dataclass(frozen=True, slots=True)
-class RelatedGroups:
-    """Groups, the largest first, and how each member relates to the representative.
-
-    - ``pairs``: the representative of a group with each other member, group by group.
-    """
-
-    proposals: tuple[Proposal, ...]
-    clusters: tuple[Cluster, ...]
-    pairs: tuple[Pair, ...]
-    threshold: float
-    signature: str
-
-
-def related_groups(
-    proposals: Sequence[Proposal],
-    threshold: float = RELATED_DISTANCE,
-    advance: Callable[[float], None] = lambda done: None,
-) -> RelatedGroups:
-    """Cluster proposals by average linkage on 1 - mean.
+def find_issues(
+    proposals: Sequence[Proposal], advance: Callable[[float], None] = lambda done: None
+) -> tuple[Duplicates, tuple[Cluster, ...]]:
+    """Compare proposals with each other, and group those that are likely about one issue.
 
     Raises excise.patches.PatchError if too many hang together.
 
-    - ``threshold``: the distance above which groups are not merged.
-    - ``advance``: told how many proposals were read.
+    - ``advance``: called with the number of proposals that were read.
+
+    Returns: the nearest pairs of each proposal, and each member of a group with its representative;
+    and the groups by average linkage on 1 - mean, the largest first.
     """
-    reader, pool = EvidenceReader(), RelatedPool()
-    for done, proposal in enumerate(proposals, start=1):
-        pool.add(proposal.evidence(reader))
-        advance(done)
-    clusters = pool.groups(threshold)
-    finder = _PairFinder(proposals, pool)
-    pairs = [
-        finder.explained(finder.pair(cluster.representative, member), always=True)
-        for cluster in clusters
-        for member in cluster.members
-        if member != cluster.representative
+    finder = _PairFinder(proposals, "possibly", EvidenceReader(), advance)
+    groups = finder.pool.groups()
+    pairs = [pair for index in range(len(proposals)) for pair in finder.nearest(index, None, 5)]
+    pairs += [
+        finder.pair(group.representative, member)
+        for group in groups
+        for member in group.members
+        if member != group.representative
     ]
-    signature = related_signature(reader.background)
-    return RelatedGroups(tuple(proposals), clusters, tuple(pairs), threshold, signature)
+    distinct = {(min(pair.new, pair.other), max(pair.new, pair.other)): pair for pair in pairs}
+    explained = (
+        finder.explained(pair, always=True) for pair in sorted(distinct.values(), key=_order)
+    )
+    ordered = tuple(sorted(explained, key=lambda pair: bool(pair.otherwise)))
+    return Duplicates(tuple(proposals), len(proposals), ordered, finder.signature), groups

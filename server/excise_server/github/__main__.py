@@ -11,7 +11,7 @@ from excise_server.duplicates.find import find_duplicates
 from excise_server.foundation.inputs import SourceError, UnansweredError
 from excise_server.github.api import Api
 from excise_server.github.pulls import comment_text, publish, read_pulls, said_pairs
-from excise_server.report.duplicates import duplicates_document
+from excise_server.report.cluster import duplicates_document
 from excise_server.wire.documents import DuplicatesDocument, json_text
 
 _MOST = 3_000

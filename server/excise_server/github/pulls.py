@@ -18,9 +18,8 @@ from excise.patches import PatchError, parse, patch_id
 from excise_server.duplicates.find import Proposal
 from excise_server.foundation.inputs import Rejected
 from excise_server.github.api import Api, ApiError, RateLimitError
-from excise_server.report.duplicates import numbers_of
+from excise_server.report.cluster import numbers_of, reasons_of
 from excise_server.report.markdown import code_span
-from excise_server.report.markdown_pages import reason_lines
 from excise_server.sources.requests import PullFacts, Requests
 from excise_server.wire.documents import DuplicatePair, DuplicatesDocument
 
@@ -171,7 +170,7 @@ def _lines(document: DuplicatesDocument, pairs: list[DuplicatePair]) -> Iterator
         title = f" {code_span(related.title)}" if related.title else ""
         # The number is not code: it becomes a reference to a pull request of this repository.
         yield f"- {pair.other}{title}{by}{state}: **{pair.word}**  {numbers_of(pair)}"
-        yield from (f"  - {line}" for line in reason_lines(pair))
+        yield from (f"  - {line}" for line in reasons_of(pair, code_span))
     yield ""
     yield (
         "Found by what both change, where, and why they say so "

@@ -347,7 +347,7 @@ def with_hidden(answer: Answer) -> Answer:
 
 
 def duplicates_answer(document: Document) -> Answer:
-    """Return the first pairs of `excise duplicates --format json`, as many as fit on a page."""
+    """Return the first pairs of `excise cluster --like --format json`, as many as fit on a page."""
     proposals = {proposal["id"]: proposal for proposal in document["proposals"]}
     pairs = document["pairs"]
     rejected = [f"{rejection['id']}: {rejection['reason']}" for rejection in document["rejected"]]

@@ -18,39 +18,41 @@ from typing import Any, BinaryIO
 import msgspec
 
 from excise.patches import IGNORED, Message, Patch, PatchIds, Pool, ids_of
+from excise.patches.evidence import ChangeCounts, EvidenceReader
 from excise.patches.features import BLOCK, NO_HEADING, NO_NAME, PatchFeatures, Reader
 from excise.patches.mail import pieces, read_piece
 from excise.tokens import Vocabulary
 from excise_server.foundation.inputs import Rejected
 from excise_server.processes.forks import Map
-from excise_server.queue.reading import BINARY, Queue, is_binary, loaded, newest, queue_of
+from excise_server.queue.reading import BINARY, Queue, is_binary, loaded, queue_of
 
 TOGETHER = 400_000
 """Bytes of messages that are read as one part, .."""
 MOST = 200
 """.. or so many messages."""
 
-SHOWN = 64
+SHOWN = 1000
 """Patches that are kept with their hunks, once they were shown."""
 
 Piece = tuple[int, int, bytes]
 """A message: its number in its file, its line there, and its bytes."""
 
-Known = tuple[Patch, PatchFeatures, PatchIds]
-"""A patch without hunks, its edits and its names, as `Pool.add_read` takes them."""
+Known = tuple[Patch, PatchFeatures, PatchIds, ChangeCounts]
+"""A patch without hunks, its edits and names, as `Pool.add_read` takes them, and its changes."""
 
 
 class Part(msgspec.Struct, frozen=True, array_like=True):
     """Some messages as one process has read them.
 
-    ``ids`` are the names of each that has files, ``lengths`` how many ints of each
-    kind each of these has (four bytes an int, as in ``ints``). ``words`` are what the process has
-    named since its last part, each kind from ``starts`` on.
+    ``ids`` are the names of each that has files, ``changes`` what it says about its issue, and
+    ``lengths`` how many ints of each kind it has (four bytes an int, as in ``ints``). ``words`` are
+    what the process has named since its last part, each kind from ``starts`` on.
     """
 
     process: int
     messages: list[Message]
     ids: list[PatchIds]
+    changes: list[ChangeCounts]
     notes: list[tuple[str, ...]]
     lengths: list[bytes]
     ints: list[bytes]
@@ -60,13 +62,12 @@ class Part(msgspec.Struct, frozen=True, array_like=True):
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """A queue, the pool of its patches, and a way to each patch with its hunks."""
+    """A queue, the pool of its patches, what each changes, and a way to each with its hunks."""
 
     queue: Queue
     pool: Pool
+    changes: Sequence[ChangeCounts]
     patch_of: Callable[[int], Patch]
-    numbers: Sequence[int]
-    """Which of all patches that were read are in the pool."""
 
 
 class PieceReader:
@@ -75,6 +76,7 @@ class PieceReader:
     def __init__(self, ignored: Sequence[str] = IGNORED) -> None:
         self._ignored = tuple(ignored)
         self._reader = Reader()
+        self._counter = EvidenceReader()
         self._sent = [0, 0, 0]
 
     def __call__(self, pieces: Sequence[Piece]) -> bytes | Part:
@@ -97,6 +99,7 @@ class PieceReader:
             process=os.getpid(),
             messages=[without_hunks(message) for message in messages],
             ids=[ids_of(patch) for patch in patches],
+            changes=[self._counter.counted(patch) for patch in patches],
             notes=[own.notes for own in edits],
             lengths=[array("i", map(len, column)).tobytes() for column in columns],
             ints=[b"".join(column) for column in columns],
@@ -119,7 +122,8 @@ class Merger:
         """Return the messages of a part, and its patches."""
         part = data if isinstance(data, Part) else msgspec.msgpack.decode(data, type=Part)
         patches = (message.patch for message in part.messages if message.patch.files)
-        return part.messages, list(zip(patches, self._edits(part), part.ids, strict=True))
+        known = zip(patches, self._edits(part), part.ids, part.changes, strict=True)
+        return part.messages, list(known)
 
     def _edits(self, part: Part) -> Iterator[PatchFeatures]:
         import numpy as np
@@ -164,7 +168,6 @@ def read_counted(
     map: Map,
     pool: Pool,
     *,
-    only_newest: bool = False,
     advance: Callable[[float], None] = lambda done: None,
 ) -> Counted:
     """Read every message that the paths name, as `read_queue` does, and count its edits.
@@ -173,21 +176,21 @@ def read_counted(
 
     - ``map``: applied to the parts that the work is cut into: it may use other processes.
     - ``pool``: an empty pool, to which the patches are added.
-    - ``only_newest``: leave out what `newest` leaves out.
     - ``advance``: told which share of the messages is read.
     """
     rejected: list[Rejected] = []
     files = [(name, listed, _cut(data)) for name, data, listed in loaded(paths, stdin, rejected)]
     cut = [piece for *_, own in files for piece in own or ()]
-    known: list[Known] = []
+    changes: list[ChangeCounts] = []
     messages: list[Message] = []
     merger = Merger()
     for part in map(PieceReader(pool.ignored), list(_parts(cut))):
         own, fresh = merger.take(part)
         messages += own
-        known += fresh
-        if not only_newest:
-            _count(pool, fresh)
+        changes += (counts for *_, counts in fresh)
+        for each in fresh:
+            pool.add_read(*each[:3])
+        assert len(pool.index) == len(pool)  # n-grams are counted now: other processes read on
         advance(len(messages) / len(cut))
     rest = iter(messages)
     queue = queue_of(
@@ -198,18 +201,12 @@ def read_counted(
         rejected,
     )
     whole = [piece for piece, message in zip(cut, messages, strict=True) if message.patch.files]
-    kept: Sequence[int] = range(len(known))
-    if only_newest:
-        numbers = {member.id: number for number, member in enumerate(queue.patches)}
-        queue = newest(queue)
-        kept = [numbers[member.id] for member in queue.patches]
-        _count(pool, [known[number] for number in kept])
 
     @lru_cache(maxsize=SHOWN)
     def patch_of(number: int) -> Patch:
-        return read_piece(*whole[kept[number]]).patch
+        return read_piece(*whole[number]).patch
 
-    return Counted(queue, pool, patch_of, kept)
+    return Counted(queue, pool, changes, patch_of)
 
 
 def _cut(data: bytes) -> list[Piece] | None:
@@ -231,13 +228,6 @@ def _parts(cut: Iterable[Piece]) -> Iterator[list[Piece]]:
             part, size = [], 0
     if part:
         yield part
-
-
-def _count(pool: Pool, known: Iterable[Known]) -> None:
-    """Add patches, and count their n-grams now: other processes read on."""
-    for own in known:
-        pool.add_read(*own)
-    assert len(pool.index) == len(pool)
 
 
 def without_hunks(message: Message) -> Message:

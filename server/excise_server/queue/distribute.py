@@ -7,7 +7,7 @@ one that is lost with its worker is made anew from its arguments, which the sche
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from functools import lru_cache
 from importlib import import_module
 from typing import Any, BinaryIO
@@ -15,7 +15,7 @@ from uuid import uuid4
 
 from excise import __version__
 from excise.errors import extra_hint
-from excise.patches import IGNORED, Message, Patch, Pool
+from excise.patches import Pool
 from excise.patches.pool import Pairs, piece_search
 from excise_server.foundation.inputs import SourceError
 from excise_server.queue.counted import Counted, Merger, Part, Piece, PieceReader, read_counted
@@ -32,8 +32,8 @@ _SECONDS = 20
 
 
 @contextmanager
-def connected(address: str | None, workers: int) -> Iterator[Any]:
-    """Yield a client of a scheduler, or of new workers on this machine, for as long as this lasts.
+def connected(address: str) -> Iterator[Any]:
+    """Yield a client of a scheduler for as long as this lasts.
 
     A task whose worker dies is done again by another.
 
@@ -41,27 +41,14 @@ def connected(address: str | None, workers: int) -> Iterator[Any]:
     or these have another version of excise.
     """
     dask = _imported("distributed")
-    with ExitStack() as stack:
-        if address is None:
-            # Keys for this run alone: another user of the machine must not give work to it.
-            _imported("cryptography")
-            security = dask.Security.temporary()
-            # The scheduler always serves a page of its own, and without an address on a fixed port:
-            # two runs side by side would print a warning about it.
-            cluster = dask.LocalCluster(
-                n_workers=workers, threads_per_worker=1, processes=True, host="127.0.0.1",
-                protocol="tls", dashboard_address="127.0.0.1:0", security=security,
-                scheduler_kwargs={"dashboard": False}, silence_logs=50,
-            )  # fmt: skip
-            client = stack.enter_context(dask.Client(stack.enter_context(cluster)))
-        else:
-            try:
-                client = stack.enter_context(dask.Client(address, timeout=_SECONDS))
-            except (OSError, TimeoutError, ValueError) as error:
-                reason = f"no scheduler answers there: {error}".split("\n")[0]
-                hint = "check the address, such as tcp://host:8786"
-                raise SourceError(reason, name=address, hint=hint) from error
-        _check(client, address or "the local cluster")
+    try:
+        client = dask.Client(address, timeout=_SECONDS)
+    except (OSError, TimeoutError, ValueError) as error:
+        reason = f"no scheduler answers there: {error}".split("\n")[0]
+        hint = "check the address, such as tcp://host:8786"
+        raise SourceError(reason, name=address, hint=hint) from error
+    with client:
+        _check(client, address)
         yield client
 
 
@@ -116,65 +103,28 @@ def distributed_queue(
     paths: Iterable[str],
     stdin: BinaryIO,
     *,
-    ignored: Sequence[str] = IGNORED,
-    idf: bool = False,
-    only_newest: bool = False,
     advance: Callable[[float], None] = lambda done: None,
 ) -> Counted:
     """Read a queue as `read_counted` does, by workers; what they have read stays with them."""
     parts: list[Any] = []
 
     def reading(_: object, cut: Iterable[Sequence[Piece]]) -> Iterator[bytes | Part]:
-        parts.extend(client.submit(read_part, ignored, part, pure=False) for part in cut)
+        parts.extend(client.submit(read_part, part, pure=False) for part in cut)
         return _results(parts)
 
     def search(least: float, idf: bool) -> Iterator[Pairs]:
-        return _searched(client, parts, counted.numbers, least, idf)
-
-    pool = Pool(ignored=ignored, idf=idf, searcher=search)
-    counted = read_counted(paths, stdin, reading, pool, only_newest=only_newest, advance=advance)
-    return counted
-
-
-def distributed_pool(
-    client: Any,  # noqa: ANN401
-    patches: Sequence[Patch],
-    *,
-    ignored: Sequence[str] = IGNORED,
-    idf: bool = False,
-) -> Pool:
-    """Return a pool whose features and pairs come from workers; single scores are made here."""
-    parts = [
-        client.submit(
-            count_part, tuple(ignored), list(patches[start : start + TOGETHER]), pure=False
+        """Return the pairs of the pool, whose parts the workers have."""
+        pieces = max(1, min(PIECES * len(client.nthreads()), len(pool) // TOGETHER))
+        given = (uuid4().hex, least, idf), list(parts)
+        return _results(
+            [
+                client.submit(search_pairs, *given, each, pieces, pure=False)
+                for each in range(pieces)
+            ]
         )
-        for start in range(0, len(patches), TOGETHER)
-    ]
 
-    def search(least: float, idf: bool) -> Iterator[Pairs]:
-        return _searched(client, parts, range(len(patches)), least, idf)
-
-    pool = Pool(ignored=ignored, idf=idf, searcher=search)
-    merger = Merger()
-    counted = (known for part in _results(parts) for known in merger.take(part)[1])
-    for patch, (_, edits, ids) in zip(patches, counted, strict=True):
-        pool.add_read(patch, edits, ids)
-    return pool
-
-
-def _searched(
-    client: Any,  # noqa: ANN401
-    parts: Sequence[Any],
-    numbers: Sequence[int],
-    least: float,
-    idf: bool,
-) -> Iterator[Pairs]:
-    """Return the pairs of a pool whose parts the workers have."""
-    pieces = max(1, min(PIECES * len(client.nthreads()), len(numbers) // TOGETHER))
-    given = (uuid4().hex, numbers, least, idf), list(parts)
-    return _results(
-        [client.submit(search_pairs, *given, piece, pieces, pure=False) for piece in range(pieces)]
-    )
+    pool = Pool(searcher=search)
+    return read_counted(paths, stdin, reading, pool, advance=advance)
 
 
 # --- what a worker does --------------------------------------------------------------------------
@@ -185,32 +135,27 @@ def version_here() -> str:
     return __version__
 
 
-def read_part(ignored: Sequence[str], pieces: Sequence[Piece]) -> bytes | Part:
+def read_part(pieces: Sequence[Piece]) -> bytes | Part:
     """Read and count messages, under a vocabulary of their own."""
-    return PieceReader(ignored)(pieces)
-
-
-def count_part(ignored: Sequence[str], patches: Sequence[Patch]) -> Part:
-    """Count patches, under a vocabulary of their own."""
-    return PieceReader(ignored).part([Message(1, patch=patch) for patch in patches])
+    return PieceReader()(pieces)
 
 
 def search_pairs(
-    search: tuple[str, Sequence[int], float, bool],
+    search: tuple[str, float, bool],
     parts: Sequence[bytes | Part],
     piece: int,
     pieces: int,
 ) -> Pairs:
     """Return the pairs of one piece of a search that are close enough.
 
-    - ``search``: its name, the numbers of the patches that are in it, the least value, and ``idf``.
+    - ``search``: its name, the least value, and ``idf``.
     """
-    name, numbers, least, idf = search
+    name, least, idf = search
     known = _searches(name)
     if not known:
         merger = Merger()
         edits = [own[1] for part in parts for own in merger.take(part)[1]]
-        known.append(piece_search([edits[number] for number in numbers], least, idf=idf))
+        known.append(piece_search(edits, least, idf=idf))
     return known[0](piece, pieces)
 
 

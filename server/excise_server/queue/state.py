@@ -384,7 +384,7 @@ def _errors(path: str) -> Iterator[None]:
 
 def _check(path: str) -> None:
     """Refuse what is not a state, without SQLite: that would take an empty file for one."""
-    hint = "name a file that does not exist yet, or one that --incremental made"
+    hint = "name a file that does not exist yet, or one that --state made"
     if not stat.S_ISREG(os.stat(path).st_mode):
         raise SourceError("it is not a regular file", name=path, hint=hint)
     with open(path, "rb") as file:

@@ -173,33 +173,6 @@ def clusters_entry(
     )
 
 
-def cluster_document(
-    matrix: ScoreMatrix,
-    clusters: Sequence[Cluster],
-    revision_set: RevisionSet,
-    reasons: Sequence[Sequence[d.ReasonEntry]],
-    *,
-    threshold: float,
-    linkage: str,
-) -> d.ClusterDocument:
-    """Return the clusters, the largest first, and what sets each apart."""
-    return d.ClusterDocument(
-        signature=matrix.signature,
-        threshold=threshold,
-        linkage=linkage,
-        clusters=[
-            d.ClusterEntry.of(
-                group_entry(cluster, matrix.ids),
-                words=[matrix.word(member, cluster.representative) for member in cluster.members],
-                reasons=list(of_group),
-            )
-            for cluster, of_group in zip(clusters, reasons, strict=True)
-        ],
-        notes=_notes(matrix, revision_set),
-        rejected=list(map(d.RejectedEntry.of, revision_set.rejected)),
-    )
-
-
 def group_entry(cluster: Cluster, ids: Sequence[str]) -> d.GroupEntry:
     """Return a group by the ids of its members."""
     return d.GroupEntry(

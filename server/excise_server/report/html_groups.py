@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
 from excise import Cluster, ScoreMatrix
 from excise.patches import Patch, differences
 from excise.patches.differences import BlockSide, Difference, Match
-from excise.patches.evidence import Evidence
+from excise.patches.evidence import Evidence, EvidenceReader
 from excise.patches.related import relation
 from excise_server.foundation.escape import visible
 from excise_server.foundation.inputs import RevisionSet
+from excise_server.report.cluster import Grouped, head_line, issue_lines, more_lines
 from excise_server.report.html_clusters import (
     OWN,
     TWO,
@@ -25,8 +26,8 @@ from excise_server.report.html_clusters import (
     render,
 )
 from excise_server.report.likeness import parts, related_words, said
-from excise_server.report.patches import Grouped
 from excise_server.report.words import digits, word_beside, words_of
+from excise_server.wire.documents import ClusterDocument
 
 if TYPE_CHECKING:
     from excise_server.report.html_clusters import Values
@@ -38,27 +39,34 @@ MAX_MATCHES = 3
 """Most other places named of one row."""
 
 
-def patches_page(grouped: Grouped) -> str:
-    """Return the page of grouped patches."""
+def patches_page(grouped: Grouped, document: ClusterDocument) -> str:
+    """Return the page of issues: every patch beside the one of its issue that is to be read."""
     pool, clusters, queue = grouped.pool, grouped.clusters, grouped.queue
-    duplicates = len(pool) - len({pool.patch_id(index) for index in range(len(pool))})
+    number_of = {member.id: index for index, member in enumerate(queue.patches)}
+    reader = EvidenceReader()
     groups = []
-    for cluster in clusters:
-        best, is_alone = cluster.representative, len(cluster.members) == 1
-        evidence = None if is_alone else grouped.evidence(best)
-        members = in_order(cluster, partial(pool.score, best))
-        items = tuple(_item(grouped, best, member, evidence) for member in members)
-        groups.append(PageGroup(items, cluster.min_similarity))
-    largest = max((len(cluster.members) for cluster in clusters), default=0)
+    for issue, lines in zip(document.issues, issue_lines(document), strict=True):
+        best = number_of[issue.representative]
+        evidence = grouped.evidence(reader, best)
+        others = [number_of[name] for name in issue.members if name != issue.representative]
+        scores = {index: pool.score(best, index) for index in others}
+        others.sort(key=lambda index: -scores[index])
+        items = [_item(grouped, best, best, lambda index: "")]
+        related = partial(_related, grouped, reader, evidence)
+        items += (_item(grouped, best, index, related) for index in others)
+        said = f"{lines.head}. {lines.evidence}" if lines.evidence else f"{lines.head}."
+        groups.append(
+            PageGroup(tuple(items), min(scores.values(), default=1.0), reasons=visible(said))
+        )
+    together = {name for issue in document.issues for name in issue.members}
+    alone = [index for name, index in number_of.items() if name not in together]
+    groups += (PageGroup((_item(grouped, i, i, lambda index: ""),), 1.0) for i in alone)
     facts = (
         ("patches", f"{len(pool):,}"),
-        ("clusters", f"{sum(len(c.members) > 1 for c in clusters):,}"),
-        ("alone", f"{sum(len(c.members) == 1 for c in clusters):,}"),
-        ("largest cluster", f"{largest:,}"),
-        ("exact repeats", f"{duplicates:,}"),
-        ("to read", f"{len(clusters):,}"),
+        ("issues", f"{len(document.issues):,}"),
+        ("alone", f"{len(alone):,}"),
+        ("edits", f"{len(clusters):,}"),
     )
-    notes = [*grouped.remarks, *(f"{visible(name)}: {note}" for name, note in queue.notes)]
 
     def dense(shown: list[int]) -> Values:
         import numpy as np
@@ -68,17 +76,21 @@ def patches_page(grouped: Grouped) -> str:
         return values
 
     return render(
-        title=f"{len(pool):,} patches, {len(clusters):,} to read",
+        title=head_line(document),
         what="patches",
         facts=facts,
         groups=groups,
         picture=picture_of(dense, [visible(member.id) for member in queue.patches], clusters),
-        threshold=grouped.threshold,
-        linkage=grouped.linkage,
+        threshold=document.threshold,
+        linkage=document.linkage,
         signature=pool.signature,
-        notes=notes,
+        notes=[visible(line) for line in more_lines(document, verbose=True)],
         rejected=[(visible(rejection.id), rejection.reason) for rejection in queue.rejected],
     )
+
+
+def _related(grouped: Grouped, reader: EvidenceReader, evidence: Evidence, index: int) -> str:
+    return related_words(relation(evidence, grouped.evidence(reader, index)))
 
 
 def difference_blocks(
@@ -118,7 +130,7 @@ def _signed(side: BlockSide | None) -> list[tuple[str, str]] | None:
     return [*(("-", line) for line in side.old), *(("+", line) for line in side.new)]
 
 
-def _item(grouped: Grouped, best: int, index: int, evidence: Evidence | None) -> PageItem:
+def _item(grouped: Grouped, best: int, index: int, related: Callable[[int], str]) -> PageItem:
     pool, members = grouped.pool, grouped.queue.patches
     message = members[index].message
     series = message.series
@@ -140,8 +152,7 @@ def _item(grouped: Grouped, best: int, index: int, evidence: Evidence | None) ->
     if likeness is not None:
         contained = f"{digits(likeness.contained_in_a)} of what it adds and deletes"
         about += [("share back", f"the representative has {contained}"), ("parts", parts(likeness))]
-        if evidence is not None:
-            about.append(("related", related_words(relation(evidence, grouped.evidence(index)))))
+        about.append(("related", related(index)))
     return PageItem(
         name=visible(members[index].id),
         title=message.title or message.subject,

@@ -1,4 +1,4 @@
-"""Pages of Markdown, inert: a review, revisions, duplicates; made from their documents alone."""
+"""Pages of Markdown, inert: a review, revisions; made from their documents alone."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ import msgspec
 from msgspec import UNSET
 
 from excise_server.foundation.escape import shortened, source_text
-from excise_server.report.duplicates import numbers_of
 from excise_server.report.markdown import (
     LONGEST_LINE,
     LONGEST_PAGE,
@@ -222,53 +221,3 @@ def compare_page(document: d.CompareDocument) -> str:
         f"Scores: {code_span(document.signature)}",
     ]
     return "\n\n".join((*filter(None, parts), "\n".join(f"- {line}" for line in about)))
-
-
-# --- duplicates ----------------------------------------------------------------------------------
-
-
-def duplicates_markdown(document: d.DuplicatesDocument) -> str:
-    """Return the pairs as Markdown, for a comment: inert, whatever is in a title or a line."""
-    proposals = {proposal.id: proposal for proposal in document.proposals}
-    parts = ["\n".join(_pair(pair, proposals)) for pair in document.pairs]
-    if not parts:
-        parts.append("Nothing related was found.")
-    about = [
-        f"Left out: {code_span(rejection.id)}: {inert(rejection.reason)}"
-        for rejection in document.rejected
-    ]
-    about += [f"Note: {inert(note)}" for note in document.notes]
-    about.append(f"Scores: {code_span(document.signature)}")
-    return "\n\n".join((*parts, "\n".join(f"- {line}" for line in about)))
-
-
-def _pair(pair: d.DuplicatePair, proposals: dict[str, d.ProposalEntry]) -> Iterator[str]:
-    new, other = (proposals[name] for name in (pair.new, pair.other))
-    otherwise = f" ({pair.otherwise})" if pair.otherwise else ""
-    yield f"**{pair.word}**{otherwise}: {_named(new)} and {_named(other)}"
-    yield ""
-    percent = round(100 * pair.probability)
-    share = "over 99 %" if pair.probability > 0.99 else f"about {percent} %"
-    yield f"- {numbers_of(pair)}; {share} of such pairs are about one issue"
-    yield from (f"- {line}" for line in reason_lines(pair))
-
-
-def reason_lines(pair: d.DuplicatePair) -> Iterator[str]:
-    """Yield the reasons of a pair as Markdown.
-
-    All of it is code: elsewhere a host turns numbers, names and commits into references.
-    """
-    if pair.reasons is None:
-        return
-    for line in pair.reasons.where:
-        yield f"both touch {code_span(f'{line.path}:{line.line}')} {code_span(line.text)}"
-    if pair.reasons.what:
-        yield f"both change {', '.join(map(code_span, pair.reasons.what))}"
-    if pair.reasons.why:
-        yield f"both say {', '.join(map(code_span, pair.reasons.why))}"
-
-
-def _named(proposal: d.ProposalEntry) -> str:
-    title = f" {code_span(proposal.title)}" if proposal.title else ""
-    state = f" ({proposal.state})" if proposal.state else ""
-    return f"{code_span(proposal.id)}{title}{state}"

@@ -22,9 +22,7 @@ from excise import Cluster, Ranked, Score, ScoreMatrix
 from excise.excision import WHITESPACE_ONLY
 from excise_server.foundation.escape import printable
 from excise_server.foundation.inputs import RevisionSet
-from excise_server.report.duplicates import numbers_of
-from excise_server.report.words import DISAGREE, digits, disagree, level_words, order_words, plural
-from excise_server.wire import documents as d
+from excise_server.report.words import DISAGREE, digits, disagree, level_words, order_words
 
 UNWRAPPED = 1 << 20
 """Columns of a console that is not a terminal: no line is longer."""
@@ -359,68 +357,3 @@ class SignatureText:
 
 def _style(value: float) -> str:
     return next(style for least, style in _STYLES if value >= least)
-
-
-# --- duplicates -----------------------------------------------------------------------------------
-
-_LEVEL_STYLES = {"likely": "bold red", "possibly": "yellow", "none": "dim"}
-_REASON_INDENT = "    "
-
-
-def duplicates_lines(document: d.DuplicatesDocument, out: Console) -> Iterator[RenderableType]:
-    """Yield the lines of a report, in which long ones lose their middle on a terminal."""
-    width = out.width if out.is_terminal else UNWRAPPED
-    proposals = {proposal.id: proposal for proposal in document.proposals}
-    for pair in document.pairs:
-        yield Text.assemble(_word(pair), f"  {numbers_of(pair)}")
-        for name in (pair.new, pair.other):
-            yield _proposal("  ", proposals[name], width)
-        reasons = pair.reasons or d.SharedReasons(where=[], what=[], why=[])
-        lines = [f"where  {line.path}:{line.line}  {line.text}" for line in reasons.where]
-        lines += [f"what   {'  '.join(reasons.what)}"] if reasons.what else []
-        lines += [f"why    {', '.join(reasons.why)}"] if reasons.why else []
-        for line in map(printable, lines):
-            yield Text(f"{_REASON_INDENT}{cut(line, max(8, width - len(_REASON_INDENT)))}", "dim")
-        yield Text()
-    among = f"{plural(document.among, 'proposal')}" if document.among else "each other"
-    compared = f"{plural(document.asked, 'proposal')} compared with {among}"
-    result = "nothing related" if not document.pairs else f"{plural(len(document.pairs), 'pair')}"
-    yield Text(f"{compared}: {result}")
-    yield from notes_text("note", document.notes)
-    yield SignatureText(document.signature)
-
-
-def related_lines(document: d.RelatedGroupsDocument, out: Console) -> Iterator[RenderableType]:
-    """Yield the groups: the proposal to read, then how each other member relates to it."""
-    width = out.width if out.is_terminal else UNWRAPPED
-    proposals = {proposal.id: proposal for proposal in document.proposals}
-    pairs = {pair.other: pair for pair in document.pairs}
-    groups = [group for group in document.clusters if len(group.members) > 1]
-    for number, group in enumerate(groups, start=1):
-        yield _proposal(f"{number:>3} ● ", proposals[group.representative], width)
-        for name in group.members:
-            if name == group.representative:
-                continue
-            pair = pairs[name]
-            yield _proposal("      ", proposals[name], width)
-            yield Text.assemble("        ", _word(pair), f"  {numbers_of(pair)}")
-        yield Text()
-    alone = len(document.clusters) - len(groups)
-    about = f"{plural(len(groups), 'group')}, {alone:,} alone; "
-    yield Text(f"{about}{document.linkage} linkage, distance {document.threshold:g}")
-    yield from notes_text("note", document.notes)
-    yield SignatureText(document.signature)
-
-
-def _proposal(start: str, proposal: d.ProposalEntry, width: int) -> Text:
-    state = f" ({proposal.state})" if proposal.state else ""
-    shown = cut(printable(proposal.id), max(12, width // 3))
-    room = max(8, width - len(start) - len(shown) - len(state) - 2)
-    title = cut(printable(proposal.title), room)
-    return Text.assemble(start, (shown, "bold"), state, "  ", title)
-
-
-def _word(pair: d.DuplicatePair) -> Text:
-    style = "dim" if pair.otherwise else _LEVEL_STYLES[pair.level]
-    otherwise = f" ({pair.otherwise})" if pair.otherwise else ""
-    return Text(f"{pair.word}{otherwise}", style)

@@ -10,12 +10,10 @@ from __future__ import annotations
 
 import os
 import time
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-from excise.patches import Patch, postings
 from excise_server.foundation.escape import visible
 from excise_server.foundation.inputs import Rejected, SourceError
 from excise_server.git.checkouts import Selection, roots, traces_of
@@ -29,20 +27,15 @@ from excise_server.git.history import (
     worktree_made,
 )
 from excise_server.git.repository import Repository
-from excise_server.git.trees import Tree, TreeEntry, check_size
-from excise_server.queue.reading import Queue
-from excise_server.review.candidate import Candidate, digest_of, in_order, marked_identical
+from excise_server.review.candidate import Candidate, in_order, marked_identical
 from excise_server.review.given import Given
 from excise_server.review.names import labels, name_of
-from excise_server.sources.composed import composed, read_named
 from excise_server.sources.facets import with_facets
 from excise_server.sources.given import given_candidates
 from excise_server.sources.reading import (
     ListedCandidate,
-    Read,
     ReplayedCandidate,
     Target,
-    files_of,
     is_edited,
     read_changes,
     read_file,
@@ -159,71 +152,6 @@ def find_in_file(
     entries = [replace(by_id[candidate.id], candidate=candidate) for candidate in shown]
     read = read_file(repository, target, path, entries, time.time, rejected)
     return list(replayed(repository, target, read, rejected)), shown
-
-
-def find_patches(repository: Repository, queue: Queue, onto: str = "") -> Candidates:
-    """Read patches and series as candidates: the texts that they were made from, and the results.
-
-    Each is applied to the texts that it names, and to no others.
-
-    Raises SourceError if git fails, there is no commit yet, or a revision that was named does not
-    exist.
-    """
-    origin = commit_named(repository, onto, "--onto") if onto else repository.head()
-    if origin is None:
-        raise SourceError("no commits yet: nothing to replay patches onto")
-    proposals = _proposals(queue)
-    patches = [patch for _, _, patch in proposals]
-    pairs = (pair for patch in patches for pair in patch.files)
-    paths = {path for pair in pairs for path in (pair.old, pair.new) if path is not None}
-    target = files_of(repository, origin, paths)
-    rejected = list(queue.rejected)
-    blobs = read_named(repository, patches)
-    read: list[Read] = []
-    for identity, candidate, patch in proposals:
-        try:
-            sides = composed(patch, blobs, target.get)
-            check_size(Tree(old=dict.fromkeys(sides.old | sides.new, TreeEntry(""))))
-        except SourceError as error:
-            reason = f"not comparable with the others: {error.reason}"
-            rejected.append(Rejected(identity, reason, error.hint))
-            continue
-        digest, notes = digest_of(sides.old, sides.new), (*candidate.notes, *sides.notes)
-        candidate = replace(candidate, base=origin, digest=digest, notes=notes)
-        is_untouched = not (sides.old or sides.new or sides.refused)
-        read.append(Read(candidate, sides, is_untouched, sides.old.keys() | sides.new.keys()))
-    ends = Counter(each.candidate.label.rpartition("/")[2] for each in read)
-    changed, unchanged, landed = _by_state(replayed(repository, Target(origin), read, rejected))
-    named = [
-        replace(c, base="", label=end if ends[end] == 1 else c.label)  # no base is known
-        for c in changed
-        for end in [c.label.rpartition("/")[2]]
-    ]
-    return Candidates(
-        origin,
-        with_facets(repository, Target(origin), marked_identical(named)),
-        tuple(candidate.id for candidate in unchanged),
-        tuple(candidate.id for candidate in landed),
-        tuple(rejected),
-        tuple(f"patch:{visible(name)}: {note}" for name, note in queue.notes),
-    )
-
-
-def _proposals(queue: Queue) -> list[tuple[str, Candidate, Patch]]:
-    """Return the id, candidate and patch of each posting that has files, in its series' order."""
-    proposals = []
-    for posting in postings([member.message for member in queue.sent]):
-        members = [queue.sent[number] for number in posting.messages]
-        with_files = [member for member in members if member.message.patch.files]
-        if not with_files:
-            continue
-        places = ", ".join(map(str, posting.missing[:8]))
-        notes = (f"missing from its series: {places}",) if posting.missing else ()
-        identity = with_files[0].id
-        name, label = f"patch:{visible(identity)}", visible(identity)
-        candidate = Candidate(name, "", "", "", (name,), posting.title, label, notes=notes)
-        proposals.append((identity, candidate, posting.patch))
-    return proposals
 
 
 def _by_state(

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from excise.patches import Message, Patch, PatchError, parse
+from excise.patches.model import MAX_TEXT
 from excise_server.foundation.changes import SUBMODULE
 from excise_server.foundation.escape import visible
 from excise_server.foundation.inputs import MAX_BYTES, Rejected, SourceError, megabytes, too_large
@@ -29,7 +30,7 @@ _TOGETHER = 50
 
 _DIGITS = 12
 # What `git format-patch` does where no configuration says otherwise. Plumbing heeds little of that.
-_OPTIONS = (
+PATCH_OPTIONS = (
     *("-r", "--root", "--always", "--patch", "--binary", "--no-color", "--no-ext-diff"),
     *("--no-textconv", "--find-renames", "-l1000", "--diff-algorithm=default", "--unified=3"),
     *("--inter-hunk-context=0", "--indent-heuristic", "--src-prefix=a/", "--dst-prefix=b/"),
@@ -92,20 +93,22 @@ def _listed(repository: Repository, name: str) -> list[_Commit]:
             "rev-list",
             "--topo-order",
             f"--max-count={MAX_COMMITS + 1}",
-            "--format=%x00%P%x00%an <%ae>%x00%aI%x00%s",
+            "--format=%x00%P%x00%an <%ae>%x00%aI%x00%s%x00%b%x00",
             "--end-of-options",
             name,
             "--",
         )
     except SourceError as error:
         raise SourceError(f"{visible(name)!r} is not a range of commits: {error.reason}") from error
+    fields = [field.decode("utf-8", "replace") for field in out.split(b"\0")]
     commits = []
-    lines = out.split(b"\n")
-    for head, body in zip(lines[::2], lines[1::2], strict=False):
-        _, parents, *rest = (part.decode("utf-8", "replace") for part in body.split(b"\0", 4))
-        author, date, subject = rest
-        name = head.decode().removeprefix("commit ")
-        message = Message(1, author=author, date=date, subject=subject, title=subject)
+    # The last field is the end of the last line.
+    for head, parents, *rest in zip(*(fields[start:-1:6] for start in range(6)), strict=True):
+        author, date, subject, text = rest
+        message = Message(
+            1, author=author, date=date, subject=subject, title=subject, text=text[:MAX_TEXT]
+        )
+        name = head.strip().removeprefix("commit ")
         commits.append(_Commit(name, len(parents.split()) > 1, message))
     return commits[::-1]
 
@@ -164,7 +167,7 @@ def _written(repository: Repository, names: Sequence[str]) -> dict[str, Patch]:
     if not names:
         return {}
     lines = "".join(f"{name}\n" for name in names).encode()
-    out = repository.git.run("diff-tree", "--stdin", *_OPTIONS, stdin=lines)
+    out = repository.git.run("diff-tree", "--stdin", *PATCH_OPTIONS, stdin=lines)
     heads = list(_COMMIT.finditer(out))
     if [head[1].decode() for head in heads] != list(names):
         raise SourceError("git diff-tree gave unexpected output")

@@ -1,8 +1,8 @@
 """Branches and pull requests as proposals: heads of a repository, and what the host says of them.
 
-Each head is compared with its own merge base. Git's output for a head equals the patch that a host
-offers for it, so that a pair has the same score from files and from a repository. Text conversions,
-drivers and submodules are ignored.
+Each head is compared with its own merge base. Git writes its patch as that of a commit or a mail,
+so that a pair has the same score from files and from a repository. Text conversions, drivers and
+submodules are ignored.
 """
 
 from __future__ import annotations
@@ -13,12 +13,13 @@ from dataclasses import dataclass, field, replace
 import msgspec
 
 from excise.patches import PatchError, parse, patch_id
-from excise_server.duplicates.find import Proposal
+from excise_server.duplicates.find import Proposal, proposals_of
 from excise_server.foundation.files import file_error
 from excise_server.foundation.inputs import Rejected, SourceError
 from excise_server.git.checkouts import Ref, find_refs
 from excise_server.git.history import commit_named, merge_bases
 from excise_server.git.repository import Repository
+from excise_server.sources.commits import PATCH_OPTIONS, read_commits
 
 _MAX_LIST = 100_000_000
 _HINT = "give what gh pr list --json number,title,body,author,state prints"
@@ -103,12 +104,6 @@ MAX_HEADS = 20_000
 MAX_COMMITS = 100
 """Most commits of a head whose messages are read: the newest."""
 
-_DIFF = (
-    *("diff-tree", "-r", "-p", "--unified=3", "--full-index", "--no-color", "--no-ext-diff"),
-    *("--no-textconv", "--find-renames=50%", "--submodule=short", "--diff-algorithm=myers"),
-    *("--src-prefix=a/", "--dst-prefix=b/", "--end-of-options"),
-)
-
 
 @dataclass(slots=True)
 class Requests:
@@ -134,9 +129,7 @@ def read_requests(
     - ``onto``: the main line, or empty for HEAD.
     - ``advance``: called with the share that is done.
     """
-    main = commit_named(repository, onto, "--onto") if onto else repository.head()
-    if main is None:
-        raise SourceError("no commits yet: nothing to compare with")
+    main = _main_line(repository, onto)
     refs, rejected = find_refs(repository, patterns)
     requests = Requests(rejected=list(rejected))
     if len(refs) > MAX_HEADS:
@@ -151,7 +144,7 @@ def read_requests(
     merged = _merged(repository, main)
     for done, ref in enumerate(heads, start=1):
         try:
-            proposal = _proposal(repository, ref, main, merged)
+            proposal = _proposal(repository, _id(ref), ref.commit, main, merged)
         except (SourceError, PatchError) as error:
             hint = error.hint if isinstance(error, SourceError) else ""
             requests.rejected.append(Rejected(_id(ref), error.reason, hint))
@@ -162,6 +155,38 @@ def read_requests(
             requests.proposals.append(proposal)
         advance(done / len(heads))
     return requests
+
+
+def read_named(repository: Repository, name: str, onto: str = "") -> Proposal:
+    """Read what a branch, a pull request or a commit changes, as `read_requests` does.
+
+    A commit that the main line has is read alone.
+
+    Raises SourceError if it is none of these, or changes nothing.
+    """
+    refs, _ = find_refs(repository, [name])
+    if len({ref.commit for ref in refs}) > 1:
+        raise SourceError(f"{len(refs):,} branches have this name", name=name, hint="name one")
+    commit = refs[0].commit if refs else repository.commit_of(name)
+    if commit is None:
+        raise SourceError("no file, branch, request or commit has this name", name=name)
+    main = _main_line(repository, onto)
+    own = _id(refs[0]) if refs else name
+    proposal = _proposal(repository, own, commit, main, _merged(repository, main))
+    if isinstance(proposal, Proposal):
+        return proposal
+    alone = read_commits(repository, f"{commit}^!")
+    if not alone.patches:
+        why = alone.rejected[0].reason if alone.rejected else "it changes nothing"
+        raise SourceError(why, name=name)
+    return proposals_of([(own, alone.patches[0].message)])[0]
+
+
+def _main_line(repository: Repository, onto: str) -> str:
+    main = commit_named(repository, onto, "--onto") if onto else repository.head()
+    if main is None:
+        raise SourceError("no commits yet: nothing to compare with")
+    return main
 
 
 def _id(ref: Ref) -> str:
@@ -179,26 +204,28 @@ def _merged(repository: Repository, main: str) -> dict[str, str]:
 
 
 def _proposal(
-    repository: Repository, ref: Ref, main: str, merged: dict[str, str]
+    repository: Repository, name: str, head: str, main: str, merged: dict[str, str]
 ) -> Proposal | str:
     """Return the proposal of a head, or why it has none.
 
     Raises SourceError if git cannot determine the head's own changes. Raises PatchError if its
     patch cannot be read.
     """
-    state = "merged" if ref.commit in merged else ""
-    bases = merge_bases(repository, merged.get(ref.commit, main), ref.commit)
+    state = "merged" if head in merged else ""
+    bases = merge_bases(repository, merged.get(head, main), head)
     if not bases:
         raise SourceError("its history has nothing in common with the main line")
-    if ref.commit in bases:
+    if head in bases:
         return "the main line has all of it, and no merge says what was new"
-    patch = parse(repository.git.run(*_DIFF, bases[0], ref.commit))
-    commits = list(_commits(repository, merged.get(ref.commit, main), ref.commit))
+    patch = parse(
+        repository.git.run("diff-tree", *PATCH_OPTIONS, "--end-of-options", bases[0], head)
+    )
+    commits = list(_commits(repository, merged.get(head, main), head))
     if not patch.files or not commits:
         return "it changes nothing"
     ids, authors, messages = zip(*reversed(commits), strict=True)
     return Proposal(
-        _id(ref),
+        name,
         messages[0].partition("\n")[0].strip(),
         "\n".join(messages),
         authors[0],
@@ -206,6 +233,7 @@ def _proposal(
         frozenset({patch_id(patch)}),
         state,
         frozenset(ids),
+        frozenset({name}),
     )
 
 

@@ -282,16 +282,6 @@ class CompareDocument(Document, frozen=True, kw_only=True):
     rejected: list[RejectedEntry]
 
 
-class ClusterDocument(Document, frozen=True, kw_only=True):
-    """The output of ``cluster --origin --json``."""
-
-    threshold: float
-    linkage: str
-    clusters: list[ClusterEntry]
-    notes: Notes
-    rejected: list[RejectedEntry]
-
-
 # --- candidates -----------------------------------------------------------------------------------
 
 
@@ -706,10 +696,13 @@ class TakenDocument(TakeDocument, frozen=True, kw_only=True):
 
 
 class PatchEntry(Shape, frozen=True, kw_only=True):
-    """A patch, and its likeness to the representative of its cluster."""
+    """A patch, and its likeness to the representative of its cluster.
+
+    ``version_of`` is the patch of which it is another version, the first of them, and
+    ``replaced_by`` the newest one; empty where there is none.
+    """
 
     id: str
-    messages: list[str] | UnsetType = UNSET
     cluster: int
     similarity: float
     contains: float | None
@@ -721,9 +714,12 @@ class PatchEntry(Shape, frozen=True, kw_only=True):
     patch_id: str
     message_id: str
     subject: str
+    title: str
     author: str
     date: str
     version: int
+    version_of: str
+    replaced_by: str
     index: int
     total: int
     files: list[str]
@@ -735,24 +731,6 @@ class CoverEntry(Shape, frozen=True, kw_only=True):
 
     id: str
     subject: str
-
-
-class PatchDocument(Document, frozen=True, kw_only=True):
-    """The output of ``cluster --json`` for patches, with ``new`` and ``state`` if it has a
-    state.
-    """
-
-    basis: str
-    threshold: float
-    linkage: str
-    clusters: list[GroupEntry]
-    patches: list[PatchEntry]
-    covers: list[CoverEntry]
-    notes: dict[str, list[str]]
-    rejected: list[RejectedEntry]
-    new: list[str] | UnsetType = UNSET
-    state: list[str] | UnsetType = UNSET
-    scores: list[tuple[str, str, float]] | UnsetType = UNSET
 
 
 # --- patches about one issue ----------------------------------------------------------------------
@@ -812,23 +790,54 @@ class DuplicatePair(Shape, frozen=True, kw_only=True):
     reasons: SharedReasons | None
 
 
+class IssueEntry(Shape, frozen=True, kw_only=True):
+    """Patches that are likely about one issue, or make the same edit, by their clusters.
+
+    ``count`` are the proposals among them that no newer version replaces. ``probability`` is the
+    least of a member with the first one, and ``reasons`` are those of the surest. If ``otherwise``
+    gives another explanation for all of them, the group is no reason to look.
+    """
+
+    members: list[str]
+    clusters: list[int]
+    representative: str
+    count: int
+    word: str
+    probability: float | None
+    otherwise: str
+    reasons: SharedReasons | None
+
+
+class ClusterDocument(Document, frozen=True, kw_only=True):
+    """The output of ``cluster``: which patches are one issue, and in it the same edit.
+
+    ``related`` is the signature of the issues. ``about`` says what is to be known of the input.
+    With a state, ``new`` are the patches that came with this call. ``scores`` are those of all
+    pairs above 0, with ``-v``.
+    """
+
+    basis: str
+    threshold: float
+    linkage: str
+    related: str
+    issues: list[IssueEntry]
+    clusters: list[GroupEntry]
+    patches: list[PatchEntry]
+    pairs: list[DuplicatePair]
+    proposals: list[ProposalEntry]
+    covers: list[CoverEntry]
+    notes: dict[str, list[str]]
+    about: list[str]
+    rejected: list[RejectedEntry]
+    new: list[str] | UnsetType = UNSET
+    scores: list[tuple[str, str, float]] | UnsetType = UNSET
+
+
 class DuplicatesDocument(Document, frozen=True, kw_only=True):
-    """The output of ``duplicates --format json``: the pairs, the most probable first."""
+    """The output of ``cluster --like``: the nearest of a patch, the most probable first."""
 
     asked: int
     among: int
-    pairs: list[DuplicatePair]
-    proposals: list[ProposalEntry]
-    notes: list[str]
-    rejected: list[RejectedEntry]
-
-
-class RelatedGroupsDocument(Document, frozen=True, kw_only=True):
-    """The output of ``cluster --related --json``, where a pair's ``new`` is the representative."""
-
-    threshold: float
-    linkage: str
-    clusters: list[GroupEntry]
     pairs: list[DuplicatePair]
     proposals: list[ProposalEntry]
     notes: list[str]

@@ -141,7 +141,7 @@ def _duplicates(asked: Mapping[str, Any], cancel: CancelFlag) -> d.Shape:
     from excise_server.duplicates.find import Proposal, find_duplicates, proposals_of
     from excise_server.foundation.inputs import SourceError
     from excise_server.git.repository import open_folder
-    from excise_server.report.duplicates import duplicates_document
+    from excise_server.report.cluster import duplicates_document
     from excise_server.sources.requests import read_requests
 
     repository = open_folder(asked["folder"], asked["folders"])

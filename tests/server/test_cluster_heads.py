@@ -1,4 +1,4 @@
-"""``excise duplicates --git``: each head against its own merge base, in a real repository."""
+"""``excise cluster --git`` of heads: each head against its own merge base, in a real repository."""
 
 from __future__ import annotations
 
@@ -56,7 +56,8 @@ def repo(tmp_path_factory):
 
 
 def found(repo, *arguments):
-    ran = excise("duplicates", "--git", "pull/*", *arguments, str(repo.path), "--format", "json")
+    asked = ("cluster", "--git", "pull/*", "--repo", str(repo.path), "--format", "json")
+    ran = excise(*asked, *arguments)
     assert ran.code == 0, ran.err
     return ran.json
 
@@ -84,7 +85,7 @@ def test_stacks_and_reverts_are_named(repo):
 
 def test_two_refs_of_one_commit_are_one(repo):
     document = found(repo)
-    assert "#5 is the commit of #2" in document["notes"]
+    assert "#5 is the commit of #2" in document["about"]
     assert "#5" not in {entry["id"] for entry in document["proposals"]}
 
 
@@ -93,7 +94,7 @@ def test_a_head_has_the_numbers_of_its_patch(repo, tmp_path):
     for number in (1, 2):
         mail = repo.git("format-patch", "--stdout", "-1", f"refs/pull/{number}/head")
         (tmp_path / f"{number}.patch").write_bytes(mail)
-    ran = excise("duplicates", str(tmp_path), "--format", "json")
+    ran = excise("cluster", str(tmp_path), "--format", "json")
     (alone,), together = ran.json["pairs"], pair_of(found(repo), "#1", "#2")
     for key in ("what", "where", "why", "same_edit"):
         assert alone[key] == together[key]
@@ -102,7 +103,7 @@ def test_a_head_has_the_numbers_of_its_patch(repo, tmp_path):
 def test_what_the_main_line_has_is_said(repo):
     repo.git("update-ref", "refs/pull/6/head", "main~1^")
     try:
-        assert any(note.startswith("#6: the main line has all") for note in found(repo)["notes"])
+        assert any(note.startswith("#6: the main line has all") for note in found(repo)["about"])
     finally:
         repo.git("update-ref", "-d", "refs/pull/6/head")
 
@@ -128,12 +129,61 @@ def test_nothing_of_a_repository_is_run(repo, tmp_path):
 
 
 def test_bad_questions(repo, tmp_path):
-    git = ("duplicates", "--git", "nothing/*")
+    git = ("cluster", "--git", "nothing/*", "--repo")
     one_line(excise(*git, str(repo.path)), "no ref matches", "fetch")
     one_line(excise(*git, str(tmp_path)), "not in a git repository")
+    one_line(excise(*git, str(tmp_path / "none")), "no such folder")
     one_line(excise(*git, str(repo.path), "--onto", "gone"), "unknown revision 'gone'")
     assert excise(*git, "a", "b").code == 2
-    assert excise("duplicates", "x.patch", "--onto", "main").code == 2
+    assert excise("cluster", "x.patch", "--onto", "main").code == 2
+
+
+def test_a_shallow_clone_says_what_it_cannot_compare(repo, tmp_path):
+    """Heads whose history is cut off before the main line have no merge base."""
+    clone = str(tmp_path / "shallow")
+    repo.git("clone", "--quiet", "--depth=1", f"file://{repo.path}", clone)
+    repo.git("fetch", "--quiet", "--depth=1", "origin", "+refs/pull/*:refs/pull/*", cwd=clone)
+    ran = excise("cluster", "--git", "pull/*", "--repo", clone, "--format", "json")
+    assert ran.code == 1
+    reasons = {left["reason"] for left in ran.json["rejected"]}
+    assert reasons == {"its history has nothing in common with the main line"}
+
+
+# --- is somebody doing this already? ---
+
+
+def like(repo, name, *arguments, code=0):
+    asked = ("cluster", "--like", name, "--git", "pull/*", "--repo", str(repo.path))
+    ran = excise(*asked, "--format", "json", *arguments)
+    assert ran.code == code, ran.err
+    return ran.json if code == 0 else ran
+
+
+def test_a_branch_a_request_a_commit_and_a_file_are_asked_about_alike(repo, tmp_path):
+    expected = pair_of(found(repo), "#1", "#2")
+    diff = tmp_path / "x.patch"
+    diff.write_bytes(repo.git("format-patch", "--stdout", "-1", "t2"))
+    numbers = ("what", "where", "why", "same_edit", "word", "probability")
+    for name in ("t2", repo.git("rev-parse", "t2").decode().strip(), str(diff)):
+        document = like(repo, name)
+        by_other = {pair["other"]: pair for pair in document["pairs"]}
+        assert {pair["new"] for pair in document["pairs"]} == {document["pairs"][0]["new"]}
+        assert [by_other["#1"][key] for key in numbers] == [expected[key] for key in numbers]
+        assert by_other["#2"]["word"] == "same edit"
+    own = like(repo, "#2")
+    assert "#2" not in {pair["other"] for pair in own["pairs"]}
+    assert (own["asked"], own["among"]) == (1, 3)
+    merged = like(repo, "main~1")
+    assert merged["asked"] == 1
+
+
+def test_what_cannot_be_asked_about(repo, tmp_path):
+    one_line(like(repo, "gone", code=2), "no file, branch, request or commit has this name")
+    one_line(like(repo, "t*", code=2), "branches have this name")
+    empty = tmp_path / "none.patch"
+    empty.write_text("no diff at all\n")
+    one_line(like(repo, str(empty), code=2), "no diff in it", "one patch or series")
+    one_line(like(repo, str(tmp_path), code=2), "no diff in it")
 
 
 # --- what the host says ---
@@ -172,12 +222,12 @@ def test_titles_bodies_and_authors_are_the_hosts(repo, tmp_path):
 def test_what_is_not_a_list_of_pull_requests(repo, tmp_path, text):
     path = tmp_path / "pulls.json"
     path.write_bytes(text.encode("utf-8", "surrogateescape"))
-    arguments = ["--git", "pull/*", str(repo.path), "--pulls"]
-    ran = excise("duplicates", *arguments, str(path))
+    arguments = ["--git", "pull/*", "--repo", str(repo.path), "--pulls"]
+    ran = excise("cluster", *arguments, str(path))
     one_line(ran, str(path), "not a list of pull requests", "gh pr list")
-    one_line(excise("duplicates", *arguments, str(tmp_path / "none.json")), "none.json")
+    one_line(excise("cluster", *arguments, str(tmp_path / "none.json")), "none.json")
 
 
 def test_a_list_of_pull_requests_is_about_a_repository(tmp_path):
-    ran = excise("duplicates", str(tmp_path), *told(tmp_path))
+    ran = excise("cluster", str(tmp_path), *told(tmp_path))
     assert (ran.code, "--pulls needs --git" in ran.err) == (2, True)

@@ -1,0 +1,636 @@
+"""Which of many patches are one issue and which the same edit: the document, and its views as text.
+
+An issue stands for its patches, an edit for those of a cluster, and the patch to read is marked.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import chain
+from typing import NamedTuple
+
+from msgspec import UNSET
+from rich.console import Console, RenderableType
+from rich.text import Text
+
+from excise import Cluster
+from excise.agreement import WORDS
+from excise.patches import DISTANCE, LINKAGE, Patch, Pool, postings
+from excise.patches.evidence import Evidence, EvidenceReader
+from excise_server.duplicates.find import LEVEL_WORDS, Duplicates, Pair
+from excise_server.foundation.escape import printable
+from excise_server.foundation.inputs import Rejected
+from excise_server.processes.forks import Map
+from excise_server.queue.reading import Queue
+from excise_server.report.documents import group_entry
+from excise_server.report.likeness import cosines, said_of
+from excise_server.report.markdown import LONGEST_PAGE, bounded, code_span, inert
+from excise_server.report.tables import UNWRAPPED, SignatureText, cut, notes_text
+from excise_server.report.words import digits, plural
+from excise_server.wire import documents as d
+
+# --- the document ---------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Grouped:
+    """Patches, their clusters by edits, and what they are about.
+
+    ``patch_of`` gives a patch with its hunks. ``duplicates`` are the pairs of the proposals that
+    the patches make, and ``issues`` the groups of these. Of a watched queue ``new`` are the ids
+    that came with this call (else None). ``about`` says what is to be known of the input, and
+    ``map`` is for work by the thousand.
+    """
+
+    queue: Queue
+    pool: Pool
+    clusters: tuple[Cluster, ...]
+    patch_of: Callable[[int], Patch]
+    duplicates: Duplicates
+    issues: tuple[Cluster, ...]
+    new: frozenset[str] | None = None
+    about: tuple[str, ...] = ()
+    map: Map = map
+
+    def evidence(self, reader: EvidenceReader, index: int) -> Evidence:
+        """Return what a patch says about its issue, to tell whether two patches are related."""
+        message = self.queue.patches[index].message
+        return reader.evidence(self.patch_of(index), message.title, message.text)
+
+
+class _Alike(NamedTuple):
+    """What a patch has in common with the representative of its cluster, in plain values."""
+
+    similarity: float
+    contains: float | None = None
+    contained: float | None = None
+    word: str | None = None
+    anchored: float | None = None
+    anywhere: float | None = None
+    in_another_file: bool | None = None
+
+
+TOGETHER = 500
+"""The number of patches that one process compares at a time."""
+
+
+def cluster_document(grouped: Grouped, *, scores: bool) -> d.ClusterDocument:
+    """Return the issues in order, the clusters, the largest first, and facts about each patch."""
+    pool, queue = grouped.pool, grouped.queue
+    ids = [member.id for member in queue.patches]
+    notes: dict[str, list[str]] = defaultdict(list)
+    pairs = zip(ids, pool.notes, strict=True)
+    pool_notes = ((name, note) for name, of_patch in pairs for note in of_patch)
+    for name, note in chain(pool_notes, queue.notes):
+        notes[name].append(note)
+    patches = list(_patches(grouped))
+    near = pool.near(0.0) if scores else ()
+    about = list(grouped.about)
+    about += [f"other files, not patches: {queue.others:,}"] if queue.others else []
+    return d.ClusterDocument(
+        signature=pool.signature,
+        basis=pool.basis,
+        threshold=DISTANCE,
+        linkage=LINKAGE,
+        related=grouped.duplicates.signature,
+        issues=_issues(grouped, {entry.id for entry in patches if entry.replaced_by}),
+        clusters=[group_entry(cluster, ids) for cluster in grouped.clusters],
+        patches=patches,
+        pairs=pair_entries(grouped.duplicates),
+        proposals=proposal_entries(grouped.duplicates),
+        covers=[d.CoverEntry(id=m.id, subject=m.message.subject) for m in queue.covers],
+        notes=dict(notes),
+        about=about,
+        rejected=list(map(d.RejectedEntry.of, queue.rejected)),
+        new=UNSET if grouped.new is None else [name for name in ids if name in grouped.new],
+        scores=[(ids[i], ids[j], value) for i, j, value in near if value > 0] if scores else UNSET,
+    )
+
+
+def _patches(grouped: Grouped) -> Iterator[d.PatchEntry]:
+    """Yield the patches, cluster by cluster, representatives first."""
+    queue, pool = grouped.queue, grouped.pool
+    pairs = [
+        (place, cluster.representative, member)
+        for place, cluster in enumerate(grouped.clusters, start=1)
+        for member in sorted(cluster.members, key=cluster.representative.__ne__)
+    ]
+    parts = [pairs[start : start + TOGETHER] for start in range(0, len(pairs), TOGETHER)]
+    alikes = chain.from_iterable(grouped.map(partial(_alikes, pool), parts))
+    first, newest = _versions(queue)
+    for (place, _, index), values in zip(pairs, alikes, strict=True):
+        message, name = queue.patches[index].message, queue.patches[index].id
+        yield d.PatchEntry.of(
+            message.series,
+            _Alike(*values),
+            message,
+            id=name,
+            cluster=place,
+            patch_id=pool.patch_id(index),
+            version_of=first.get(name, ""),
+            replaced_by=newest.get(name, ""),
+            files=list(message.patch.paths),
+            facts=[f"{p.path}: {fact}" for p in message.patch.files for fact in p.facts],
+        )
+
+
+def _alikes(pool: Pool, pairs: Sequence[tuple[int, int, int]]) -> list[_Alike]:
+    found = []
+    for _, representative, member in pairs:
+        if representative == member:
+            found.append(_Alike(1.0))
+            continue
+        likeness = pool.likeness(representative, member)
+        shares = likeness.shares
+        found.append(
+            _Alike(
+                likeness.value, float(shares.a_in_b), float(shares.b_in_a), likeness.word,
+                float(shares.anchored), float(shares.anywhere), likeness.in_another_file,
+            )
+        )  # fmt: skip
+    return found
+
+
+def _versions(queue: Queue) -> tuple[dict[str, str], dict[str, str]]:
+    """Return by id the first version of a patch, and the newest one, where there are several.
+
+    Postings of one author under one title are versions of one series.
+    """
+    sent = queue.sent
+    series: dict[tuple[str, str], list[tuple[int, dict[int, str]]]] = defaultdict(list)
+    for posting in postings([member.message for member in sent]):
+        places = {
+            sent[at].message.series.index: sent[at].id
+            for at in posting.messages
+            if sent[at].message.patch.files
+        }
+        if places:
+            series[posting.author, posting.title.lower()].append((posting.version, places))
+    first: dict[str, str] = {}
+    newest: dict[str, str] = {}
+    for versions in series.values():
+        oldest, latest = min(versions, key=_version), max(versions, key=_version)
+        for version, places in versions:
+            for place, name in places.items():
+                if version > oldest[0] and place in oldest[1]:
+                    first[name] = oldest[1][place]
+                if version < latest[0]:
+                    newest[name] = latest[1].get(place, next(iter(latest[1].values())))
+    return first, newest
+
+
+def _version(posting: tuple[int, object]) -> int:
+    return posting[0]
+
+
+def _issues(grouped: Grouped, replaced: set[str]) -> list[d.IssueEntry]:
+    """Return what is not alone: the surest and largest issues first, explained ones last.
+
+    A cluster is in one issue, that of its representative.
+    """
+    patches, proposals = grouped.queue.patches, grouped.duplicates.proposals
+    number = {member.id: index for index, member in enumerate(patches)}
+    proposal_of = {
+        number[name]: at
+        for at, proposal in enumerate(proposals)
+        for name in proposal.messages
+        if name in number
+    }
+    issue_of = {member: at for at, issue in enumerate(grouped.issues) for member in issue.members}
+    clusters: dict[int, list[int]] = defaultdict(list)
+    for place, cluster in enumerate(grouped.clusters):
+        clusters[issue_of[proposal_of[cluster.representative]]].append(place)
+    pairs = {frozenset((pair.new, pair.other)): pair for pair in grouped.duplicates.pairs}
+    issues = []
+    for at, places in clusters.items():
+        members = [index for place in places for index in grouped.clusters[place].members]
+        senders = list(dict.fromkeys(proposal_of[index] for index in members))
+        if len(senders) == 1 and len(places) == len(members):
+            continue
+        first = grouped.clusters[places[0]].representative
+        issue = grouped.issues[at]
+        beside = [
+            pairs[key]
+            for other in issue.members
+            if other in senders and (key := frozenset((issue.representative, other))) in pairs
+        ]
+        counted = {proposal_of[i] for i in members if patches[i].id not in replaced}
+        issues.append(
+            _issue(
+                members=[patches[index].id for index in members],
+                clusters=[place + 1 for place in places],
+                representative=patches[first].id,
+                count=len(counted),
+                pairs=beside,
+                are_versions=len(counted) == 1 < len(senders),
+                is_same_code=len({grouped.pool.ids(index).code for index in members}) == 1,
+            )
+        )
+    return sorted(
+        issues,
+        key=lambda issue: (
+            bool(issue.otherwise),
+            issue.probability is None,
+            -issue.count,
+            -(issue.probability or 0.0),
+        ),
+    )
+
+
+def _issue(
+    *, pairs: Sequence[Pair], are_versions: bool, is_same_code: bool, **about: object
+) -> d.IssueEntry:
+    """Return an issue, of which `pairs` has the representative with each other proposal."""
+    looked_at = [pair for pair in pairs if not pair.otherwise]
+    surest = max(looked_at or pairs, key=lambda pair: pair.relation.probability, default=None)
+    explained = "" if looked_at or surest is None else surest.otherwise
+    explained = "versions of one series" if are_versions else explained
+    word = LEVEL_WORDS["likely"] if pairs else "similar edits"
+    return d.IssueEntry.of(
+        probability=min((pair.relation.probability for pair in pairs), default=None),
+        word="the same code" if is_same_code else word,
+        otherwise=explained,
+        reasons=None if surest is None else surest.reasons,
+        **about,
+    )
+
+
+def duplicates_document(
+    duplicates: Duplicates, rejected: Iterable[Rejected] = (), notes: Sequence[str] = ()
+) -> d.DuplicatesDocument:
+    """Return the pairs, and the proposals that are in question or in some pair."""
+    return d.DuplicatesDocument(
+        signature=duplicates.signature,
+        asked=duplicates.asked,
+        among=len(duplicates.proposals) - duplicates.asked,
+        pairs=pair_entries(duplicates),
+        proposals=proposal_entries(duplicates),
+        notes=list(notes),
+        rejected=list(map(d.RejectedEntry.of, rejected)),
+    )
+
+
+def proposal_entries(duplicates: Duplicates) -> list[d.ProposalEntry]:
+    """Return the proposals that are in some pair."""
+    shown = sorted({index for pair in duplicates.pairs for index in (pair.new, pair.other)})
+    return [d.ProposalEntry.of(duplicates.proposals[index]) for index in shown]
+
+
+def pair_entries(duplicates: Duplicates) -> list[d.DuplicatePair]:
+    """Return the pairs, in their order."""
+    return [
+        d.DuplicatePair.of(
+            pair,
+            pair.relation,
+            new=duplicates.proposals[pair.new].id,
+            other=duplicates.proposals[pair.other].id,
+            same_edit=None
+            if pair.likeness is None
+            else d.SameEditEntry.of(pair.likeness, pair, similarity=pair.likeness.value),
+        )
+        for pair in duplicates.pairs
+    ]
+
+
+# --- what every page says -------------------------------------------------------------------------
+
+
+class EditLines(NamedTuple):
+    """A cluster on a page: the patch to read, how the others relate to it, and each of them.
+
+    ``numbers`` are what it is to the representative of the issue, if it is another one. ``each``
+    has the names of the others, their titles, and what they are to it, in numbers.
+    """
+
+    name: str
+    title: str
+    numbers: str
+    others: str
+    each: tuple[tuple[str, str, str], ...]
+
+
+class IssueLines(NamedTuple):
+    """An issue on a page: what it is, what its surest pair shares, and its edits."""
+
+    head: str
+    evidence: str
+    edits: tuple[EditLines, ...]
+
+
+def head_line(document: d.ClusterDocument) -> str:
+    """Return how many patches there are, and how many are together."""
+    together = sum(len(issue.members) for issue in document.issues)
+    total = len(document.patches)
+    if not total:
+        return "no patches"
+    if not document.issues:
+        return f"{_patches_word(total)}: no two are alike"
+    alone = f", {total - together:,} alone" if total > together else ""
+    return f"{_patches_word(total)}: {together:,} in {plural(len(document.issues), 'group')}{alone}"
+
+
+def _new(document: d.ClusterDocument) -> list[str]:
+    """Return what came with this call, if anything was there before."""
+    new = document.new or []
+    return new if len(new) < len(document.patches) else []
+
+
+def _patches_word(count: int) -> str:
+    return f"{count:,} {'patch' if count == 1 else 'patches'}"
+
+
+def issue_lines(document: d.ClusterDocument) -> list[IssueLines]:
+    """Return the issues in order, those with something new first, their texts as they came."""
+    members: dict[int, list[d.PatchEntry]] = defaultdict(list)
+    for entry in document.patches:
+        members[entry.cluster].append(entry)
+    pairs = {frozenset((pair.new, pair.other)): pair for pair in document.pairs}
+    new = set(_new(document))
+    lines = []
+    for issue in sorted(document.issues, key=lambda issue: new.isdisjoint(issue.members)):
+        edits = plural(len(issue.clusters), "edit")
+        explained = f" ({issue.otherwise})" if issue.otherwise else ""
+        lines.append(
+            IssueLines(
+                f"{_patches_word(len(issue.members))}, {edits}: {issue.word}{explained}",
+                _evidence(issue.reasons),
+                tuple(_edit(members[number], issue, pairs, new) for number in issue.clusters),
+            )
+        )
+    return lines
+
+
+def _evidence(reasons: d.SharedReasons | None) -> str:
+    if reasons is None:
+        return ""
+    where = [f"{line.path}:{line.line}  {line.text}" for line in reasons.where[:1]]
+    return "   ".join([*where, *reasons.what[:1]]) or ", ".join(reasons.why)
+
+
+def _edit(
+    members: Sequence[d.PatchEntry],
+    issue: d.IssueEntry,
+    pairs: Mapping[frozenset[str], d.DuplicatePair],
+    new: set[str],
+) -> EditLines:
+    first, *rest = members
+    by_word: dict[str, list[str]] = defaultdict(list)
+    each = []
+    for entry in rest:
+        word = said_of(entry.word or "", in_another_file=bool(entry.in_another_file))
+        pair = pairs.get(frozenset((first.id, entry.id)))
+        facts = _facts(entry, first.id, new)
+        name = _short(entry.id, first.id)
+        numbers = "  ".join([f"{word} {digits(entry.similarity)}", *_related(pair), *facts])
+        each.append((name, _title(entry), numbers))
+        if pair is not None and pair.otherwise not in ("", issue.otherwise) and not facts:
+            facts.append(pair.otherwise)
+        by_word[word].append(f"{name} ({', '.join(facts)})" if facts else name)
+    pair = pairs.get(frozenset((first.id, issue.representative)))
+    facts = _facts(first, first.id, new)
+    return EditLines(
+        f"{first.id} ({', '.join(facts)})" if facts else first.id,
+        _title(first),
+        "  ".join(_related(pair)),
+        "; ".join(
+            f"{word}: {', '.join(by_word[word])}"
+            for word in sorted(by_word, key=lambda word: WORDS.index(word.partition(",")[0]))
+        ),
+        tuple(each),
+    )
+
+
+def _title(entry: d.PatchEntry) -> str:
+    return entry.title or entry.subject
+
+
+def _facts(entry: d.PatchEntry, beside: str, new: set[str]) -> list[str]:
+    """Return what else a patch is: new, or another version."""
+    facts = ["new"] if entry.id in new else []
+    if entry.version_of:
+        facts.append(f"v{entry.version} of {_short(entry.version_of, beside)}")
+    elif entry.replaced_by:
+        facts.append(f"newer: {_short(entry.replaced_by, beside)}")
+    return facts
+
+
+def _related(pair: d.DuplicatePair | None) -> list[str]:
+    if pair is None:
+        return []
+    explained = f" ({pair.otherwise})" if pair.otherwise else ""
+    return [f"{pair.word}{explained}  {numbers_of(pair)}"]
+
+
+def _short(name: str, beside: str) -> str:
+    """Return the id of a message next to one of the same mailbox: its number is enough."""
+    stem, hash_sign, number = name.rpartition("#")
+    return f"#{number}" if hash_sign and stem and beside.startswith(f"{stem}#") else name
+
+
+def numbers_of(pair: d.DuplicatePair) -> str:
+    """Return the numbers of a pair: ``what .32  where .81  why .48  (same edit .13)``."""
+    shown = cosines(pair.what, pair.where, pair.why)
+    if pair.same_edit is None:
+        return shown
+    return f"{shown}  (same edit {digits(pair.same_edit.similarity).replace('0.', '.', 1)})"
+
+
+def more_lines(document: d.ClusterDocument, *, verbose: bool) -> list[str]:
+    """Return what is beside the issues: who is alone, what is only possible, and notes."""
+    together = {name for issue in document.issues for name in issue.members}
+    alone = [entry for entry in document.patches if entry.id not in together]
+    group_of = {name: at for at, issue in enumerate(document.issues) for name in issue.members}
+    weaker = [
+        pair
+        for pair in document.pairs
+        if pair.level == "possibly" and not pair.otherwise
+        and (pair.new not in group_of or group_of[pair.new] != group_of.get(pair.other))
+    ]  # fmt: skip
+    if verbose:
+        lines = [f"alone: {entry.id}  {_title(entry)}" for entry in alone]
+        lines += [
+            f"possibly the same issue: {p.new} and {p.other}  {numbers_of(p)}" for p in weaker
+        ]
+        lines += [f"no diff: {cover.id}  {cover.subject}" for cover in document.covers]
+        lines += [f"{name}: {note}" for name, notes in document.notes.items() for note in notes]
+        how = f"{document.linkage} linkage, distance {document.threshold:g}"
+        return [*lines, *document.about, f"edits: basis {document.basis}, {how}"]
+    lines = []
+    if weaker:
+        lines.append(f"possibly the same issue: {plural(len(weaker), 'more pair')}")
+    if document.covers:
+        lines.append(f"without a diff, not compared: {plural(len(document.covers), 'message')}")
+    if notes := sum(map(len, document.notes.values())):
+        lines.append(f"what was odd: {plural(notes, 'note')}")
+    lines = ["; ".join([*lines, "-v lists them"])] if lines else []
+    return [*document.about, *lines]
+
+
+# --- for a terminal -------------------------------------------------------------------------------
+
+FIRST_SCREEN = 40
+"""Most lines of a page that was not asked for everything."""
+
+_STYLES = {"likely": "bold red", "possibly": "yellow", "none": "dim"}
+
+
+def cluster_lines(
+    document: d.ClusterDocument, out: Console, *, verbose: bool = False
+) -> Iterator[RenderableType]:
+    """Yield the page: as much of each issue as there is room for, unless it is all asked for."""
+    width = out.width if out.is_terminal else UNWRAPPED
+    head = [Text(head_line(document))]
+    if new := _new(document):
+        names = ", ".join(map(printable, new))
+        head.append(Text(cut(f"{len(new):,} new: {names}", width), "yellow"))
+    issues = issue_lines(document)
+    rest = more_lines(document, verbose=verbose)
+    room = FIRST_SCREEN - len(head) - len(rest) - 2
+    pages = [
+        [list(_issue_text(number, issue, width, level)) for number, issue in enumerate(issues, 1)]
+        for level in ((_ALL,) if verbose else (_EDITS, _HEADS))
+    ]
+    shown = next((page for page in pages if sum(map(len, page)) <= room), pages[-1])
+    yield from head
+    for number, lines in enumerate(shown):
+        room -= len(lines)
+        if room < 0 and not verbose:
+            yield Text(f"and {plural(len(shown) - number, 'more group')}: -v")
+            break
+        yield from lines
+    for line in rest:
+        yield Text(cut(printable(line), width), "dim")
+    if verbose:
+        yield SignatureText(document.related)
+        yield SignatureText(document.signature)
+
+
+_HEADS, _EDITS, _ALL = range(3)
+"""How much of an issue is shown."""
+
+
+def _issue_text(number: int, issue: IssueLines, width: int, level: int) -> Iterator[Text]:
+    start = f"{number:>3}  "
+    if level == _HEADS:
+        first = issue.edits[0]
+        line = f"{start}{printable(f'{issue.head}  {first.name}  {first.title}')}"
+        yield Text(cut(line, width), "bold")
+    else:
+        yield Text(cut(f"{start}{printable(issue.head)}", width), "bold")
+    if issue.evidence:
+        yield Text(cut(f"     {printable(issue.evidence)}", width), "dim")
+    for edit in issue.edits if level > _HEADS else ():
+        mark = "●" if edit.others else "-"
+        name = cut(printable(edit.name), max(12, width // 2))
+        title = cut(printable(edit.title), max(8, width - len(name) - 9))
+        yield Text.assemble(f"     {mark} ", (name, "bold"), f"  {title}")
+        if level == _ALL:
+            if edit.numbers:
+                yield Text(printable(f"       {edit.numbers}"), "dim")
+            for name, title, numbers in edit.each:
+                yield Text(printable(f"         {name}  {title}"))
+                yield Text(printable(f"           {numbers}"), "dim")
+        elif edit.others:
+            yield Text(cut(printable(f"       {edit.others}"), width))
+
+
+def like_lines(
+    document: d.DuplicatesDocument, out: Console, *, verbose: bool = False
+) -> Iterator[RenderableType]:
+    """Yield the nearest patches, and why."""
+    width = out.width if out.is_terminal else UNWRAPPED
+    proposals = {proposal.id: proposal for proposal in document.proposals}
+    among = plural(document.among, "other")
+    if document.pairs:
+        count = _patches_word(len(document.pairs))
+        yield Text(f"{count} of {among} may be about the same issue:")
+    else:
+        yield Text(f"nobody is doing this, as far as {among} tell")
+    for pair in document.pairs:
+        other = proposals[pair.other]
+        about = ", ".join(filter(None, (other.author, other.state)))
+        explained = f" ({pair.otherwise})" if pair.otherwise else ""
+        style = "dim" if pair.otherwise else _STYLES[pair.level]
+        name = printable(f"{other.id}  {other.title}" + f" ({about})" * bool(about))
+        yield Text.assemble((f"{pair.word}{explained}", style))
+        yield Text(cut(f"  {name}", width), "bold")
+        places = len(pair.reasons.where) if pair.reasons else 0
+        reasons = list(reasons_of(pair))
+        for line in reasons if verbose else [*reasons[: min(places, 1)], *reasons[places:]]:
+            yield Text(cut(f"    {printable(line)}", width), "dim")
+        if verbose:
+            yield Text(f"    {numbers_of(pair)}", "dim")
+    yield from notes_text("note", document.notes)
+    if verbose:
+        yield SignatureText(document.signature)
+
+
+def reasons_of(pair: d.DuplicatePair, code: Callable[[str], str] = str) -> Iterator[str]:
+    """Yield the reasons of a pair, in which `code` marks what is quoted."""
+    if pair.reasons is None:
+        return
+    for line in pair.reasons.where:
+        yield f"both touch {code(f'{line.path}:{line.line}')} {code(line.text)}"
+    if pair.reasons.what:
+        yield f"both change {', '.join(map(code, pair.reasons.what))}"
+    if pair.reasons.why:
+        yield f"both say {', '.join(map(code, pair.reasons.why))}"
+
+
+# --- as Markdown ----------------------------------------------------------------------------------
+
+
+def cluster_markdown(document: d.ClusterDocument, *, verbose: bool = False) -> str:
+    """Return the page as Markdown, inert whatever is in a title or a line."""
+    parts = [f"# {head_line(document)}"]
+    if new := _new(document):
+        parts.append(f"New: {', '.join(map(code_span, new))}")
+    issues = (
+        "\n".join(_issue_markdown(number, issue, verbose=verbose))
+        for number, issue in enumerate(issue_lines(document), start=1)
+    )
+    parts += issues if verbose else bounded(issues, LONGEST_PAGE, "excise cluster -v")
+    about = [f"- {inert(line)}" for line in more_lines(document, verbose=verbose)]
+    about += [f"- Left out: {code_span(r.id)}: {inert(r.reason)}" for r in document.rejected]
+    if verbose:
+        about += [f"- Scores: {code_span(s)}" for s in (document.related, document.signature)]
+    return "\n\n".join([*parts, *(["\n".join(about)] if about else [])])
+
+
+def _issue_markdown(number: int, issue: IssueLines, *, verbose: bool) -> Iterator[str]:
+    yield f"## {number}. {inert(issue.head)}"
+    if issue.evidence:
+        yield f"\n{code_span(issue.evidence)}"
+    yield ""
+    for edit in issue.edits:
+        yield f"- {code_span(edit.name)} {inert(edit.title)}"
+        if verbose:
+            yield from [f"  - {inert(edit.numbers)}"] if edit.numbers else []
+            yield from (
+                f"  - {code_span(n)} {inert(t)}: {inert(about)}" for n, t, about in edit.each
+            )
+        elif edit.others:
+            yield f"  - {code_span(edit.others)}"
+
+
+def like_markdown(document: d.DuplicatesDocument, *, verbose: bool = False) -> str:
+    """Return the nearest patches as Markdown, for a comment: inert, whatever is in a title."""
+    proposals = {proposal.id: proposal for proposal in document.proposals}
+    parts = []
+    for pair in document.pairs:
+        other = proposals[pair.other]
+        state = f" ({other.state})" if other.state else ""
+        explained = f" ({pair.otherwise})" if pair.otherwise else ""
+        title = f" {code_span(other.title)}" if other.title else ""
+        lines = [f"**{pair.word}**{explained}: {code_span(other.id)}{title}{state}", ""]
+        lines += [f"- {line}" for line in reasons_of(pair, code_span)]
+        parts.append("\n".join([*lines, f"- {numbers_of(pair)}"] if verbose else lines))
+    if not parts:
+        parts.append("Nothing related was found.")
+    about = [f"- Left out: {code_span(r.id)}: {inert(r.reason)}" for r in document.rejected]
+    about += [f"- Note: {inert(note)}" for note in document.notes]
+    about += [f"- Scores: {code_span(document.signature)}"] if verbose else []
+    return "\n\n".join([*parts, *(["\n".join(about)] if about else [])])
