@@ -24,6 +24,7 @@ COMMANDS = {
     "worktrees": "Rank and group whole worktrees or branches.",
     "review": "Show what candidates change, hunk by hunk, side by side.",
     "take": "Put together what you choose of candidates, as one patch.",
+    "since": "Show what has changed in a candidate since you looked.",
     "eval": "Correlate measures with a label, on your own data.",
     "serve": "Run the language server.",
     "mcp": "Serve candidates to agents (Model Context Protocol).",
