@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import sys
+from collections.abc import Sequence
 from functools import partial
 
 import click
@@ -18,12 +21,13 @@ from excise_server.cli.options import choice_option, output_option, repo_option
 from excise_server.cli.progress import progress
 from excise_server.cli.streams import show
 from excise_server.cli.verdicts import say_left_out, verdict_option
-from excise_server.cli.worktrees import read_candidates, say_rejected
+from excise_server.cli.worktrees import opened, read_candidates, say_rejected
 from excise_server.foundation.escape import visible
 from excise_server.foundation.inputs import SourceError
 from excise_server.git.checkouts import Selection
 from excise_server.report.review import chosen_hunks, review_document
 from excise_server.report.review_parts import ORIGIN, Folding
+from excise_server.review.candidate import Candidate
 from excise_server.sources.verdicts import read_verdicts
 from excise_server.wire.documents import ReviewDocument, json_text
 
@@ -117,9 +121,25 @@ def command(
         from excise_server.report.review_text import review_lines
 
         show(partial(review_lines, document, folding), output)
+        is_partial = path or hunk or origin is not None or output is not None
+        if candidates and not is_partial and sys.stdout.isatty() and not os.environ.get("CI"):
+            _note_shown(repo, document, folding, compared.candidates.found)
     say_left_out(bad)
     say_rejected(compared)
     return 1 if compared.candidates.rejected or bad else 0
+
+
+def _note_shown(
+    repo: str, document: ReviewDocument, folding: Folding, candidates: Sequence[Candidate]
+) -> None:
+    """Remember candidates as looked at, if nothing of them was folded."""
+    from excise_server.memory.reviewed import note_reviewed
+    from excise_server.report.review_text import review_lines
+    from excise_server.report.tables import plain_text
+
+    if "--whole shows all)" not in plain_text(partial(review_lines, document, folding)):
+        for candidate in candidates:
+            note_reviewed(opened(repo), candidate, "excise review")
 
 
 def _id_of(document: ReviewDocument, name: str) -> str:

@@ -7,7 +7,9 @@ git's garbage collection take nothing away, so the changes themselves are kept.
 from __future__ import annotations
 
 import json
+import os
 import zlib
+from collections.abc import Iterable
 from pathlib import Path
 
 import msgspec
@@ -19,6 +21,7 @@ from excise_server.git.repository import Repository
 from excise_server.memory.reviews import Store, StoreError
 from excise_server.processes.parsers import cache_folder
 from excise_server.review.candidate import Candidate
+from excise_server.review.taking import Taken
 from excise_server.sources.since import WAYS, Remembered, Version
 
 MAX_KEPT = 20_000_000
@@ -69,6 +72,17 @@ def note_reviewed(
     return f"{visible(name)} is remembered as looked at"
 
 
+def note_taken(
+    repository: Repository, candidates: Iterable[Candidate], taken: Taken, door: str
+) -> None:
+    """Remember the candidates as looked at of which something was taken, but not by a machine."""
+    ids = {part.candidate for part in taken.parts}
+    if not os.environ.get("CI"):
+        for candidate in candidates:
+            if candidate.id in ids:
+                note_reviewed(repository, candidate, door)
+
+
 def version_reviewed(repository: Repository, newer: Version, cache: Path | None = None) -> Version:
     """Return what was last looked at of a candidate.
 
@@ -103,10 +117,13 @@ def version_reviewed(repository: Repository, newer: Version, cache: Path | None 
 
 
 def _names(candidate: Candidate) -> list[str]:
-    """Return the names by which a version is known later: not its commit, which changes."""
+    """Return the names by which a version is known later: not its commit, which changes.
+
+    A folder is a name only of what has no other: the same folder shows one branch after another.
+    """
     branch = [f"branch:{visible(candidate.branch)}"] if candidate.branch else []
-    names = (candidate.id, *candidate.names, *branch)
-    return [name for name in names if not name.startswith(("commit:", "patch:"))]
+    names = [n for n in (candidate.id, *candidate.names, *branch) if not n.startswith("commit:")]
+    return [name for name in names if not name.startswith("worktree:")] or names
 
 
 def _unpacked(data: bytes) -> bytes:

@@ -13,12 +13,19 @@ from excise_server.foundation.escape import printable, source_text, spelled, vis
 from excise_server.report.markdown import LONGEST_PAGE, bounded, code_span, fenced, inert
 from excise_server.report.tables import Sentence
 from excise_server.report.words import plural
-from excise_server.review.since import AMENDED, CHANGED, CONFLICT, DROPPED, NEW, SAME
+from excise_server.review.hunks import hunk_name
+from excise_server.review.since import AMENDED, CHANGED, CONFLICT, DROPPED, FOLDED, NEW, SAME
 from excise_server.sources.since import Compared, Version
 from excise_server.wire import documents as d
 
 _STATES = (SAME, CHANGED, NEW, DROPPED, CONFLICT)
-_OF_SERIES = {SAME: "unchanged", AMENDED: "amended", DROPPED: "dropped", NEW: "new"}
+_OF_SERIES = {
+    SAME: "unchanged",
+    AMENDED: "amended",
+    DROPPED: "dropped",
+    NEW: "new",
+    FOLDED: "folded",
+}
 _MOST_LINES = 40
 _WORDS = {CONFLICT: "the base changed these lines, too; NEW has"}
 _STYLES = {"-": "red", "+": "green", " ": "dim", "\\": "dim"}
@@ -101,13 +108,13 @@ def _summary(compared: Compared) -> str:
     disputed = counts[CONFLICT]
     also = f"; in {plural(disputed, 'hunk')} the base changed the same lines" if disputed else ""
     if not any(touched):
-        if not counts.total():
-            return "neither version changes anything"
         old, new = compared.old.candidate, compared.new.candidate
         if disputed:
             return f"no change by the author in {counts[SAME]:,} of {counts.total():,} hunks{also}"
-        if old.commit and old.commit == new.commit and not new.folder:
+        if old.commit and old.commit == new.commit:
             return "no change: OLD and NEW are one commit"
+        if not counts.total():
+            return "neither version changes anything"
         is_rebased = bool(old.base and new.base) and old.base != new.base
         return f"{'rebased only: ' if is_rebased else ''}no change by the author"
     words = [f"{touched[0]:,} of {plural(counts.total(), 'hunk')} changed"]
@@ -122,14 +129,16 @@ def _series(document: d.SinceDocument, *, is_whole: bool) -> Iterator[str]:
     """Yield the line about the patches, and one for each that is not as before."""
     if not document.patches:
         return
-    yield ", ".join(f"{n:,} {word}" for word, n in document.patches.items())
+    counts = (f"{n:,} {word}" for word, n in document.patches.items() if n or word != FOLDED)
+    yield ", ".join(counts)
     for pair in document.series:
         is_retitled = None not in (pair.title, pair.old_title) and pair.title != pair.old_title
         if pair.status == SAME and not (is_whole or is_retitled):
             continue
         numbers = f"{pair.old or '-'} to {pair.new or '-'}"
         was = f" (was: {pair.old_title})" if is_retitled else ""
-        yield f"  {numbers}: {pair.status}: {pair.title or pair.old_title}{was}"
+        word = "folded into others" if pair.status == FOLDED else pair.status
+        yield f"  {numbers}: {word}: {pair.title or pair.old_title}{was}"
 
 
 def _versions(document: d.SinceDocument) -> str:
@@ -141,11 +150,9 @@ def _versions(document: d.SinceDocument) -> str:
 
 
 def _head(hunk: d.SinceHunkEntry) -> str:
-    where = "@@"
-    if hunk.lo is not None and hunk.hi is not None:
-        where = f"{hunk.lo + 1}-{hunk.hi}" if hunk.hi > hunk.lo + 1 else str(hunk.lo + 1)
+    where = "@@" if hunk.lo is None or hunk.hi is None else f"#{hunk_name(hunk.lo, hunk.hi)}"
     word = _WORDS.get(hunk.status, hunk.status)
-    return f"#{where} {word}{f': {hunk.heading}' if hunk.heading else ''}"
+    return f"{where} {word}{f': {hunk.heading}' if hunk.heading else ''}"
 
 
 def since_lines(
@@ -159,9 +166,12 @@ def since_lines(
     yield Text(printable(_versions(document)), "dim")
     for line in _series(document, is_whole=is_whole):
         yield Text(printable(line))
+    above = ""
     for file in document.files:
         moved = f" (from {file.base_path})" if file.base_path != file.path else ""
-        yield Text(printable(f"{file.path}{moved}"), "bold cyan")
+        if file.path != above:  # patches without a tree may each change it
+            yield Text(printable(f"{file.path}{moved}"), "bold cyan")
+        above = file.path
         for fact in file.facts:
             yield Text(f"{fact.status}: {printable(fact.text)}")
         for hunk in file.hunks:

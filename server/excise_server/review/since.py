@@ -448,7 +448,7 @@ def _near_hunks(befores: Sequence[Sequence[_Line]], spans: Sequence[Span]) -> se
 
 # --- series --------------------------------------------------------------------------------------
 
-AMENDED = "amended"
+AMENDED, FOLDED = "amended", "folded"
 
 _LEAST = 0.4
 """Similarity from which two patches under different titles are versions of one."""
@@ -467,13 +467,25 @@ class SeriesPatch:
 class PatchPair(NamedTuple):
     """A patch in two versions of a series, what became of it, and the hunks that are different.
 
-    - ``status``: `SAME`, `AMENDED`, `DROPPED` (no new one) or `NEW` (no old one).
+    - ``status``: `SAME`, `AMENDED`, `DROPPED` (no new one), `NEW` (no old one), or `FOLDED` where
+      the files show that its edits are part of other patches.
     """
 
     status: str
     old: SeriesPatch | None
     new: SeriesPatch | None
     since: Since | None = None
+
+
+def with_folded(pairs: Iterable[PatchPair], since: Since) -> list[PatchPair]:
+    """Return pairs in the light of what the files show: without such hunks no patch is dropped."""
+    counts = since.counts
+    return [
+        pair._replace(status=FOLDED)
+        if pair.status in (DROPPED, NEW) and not counts[pair.status] + counts[CONFLICT]
+        else pair
+        for pair in pairs
+    ]
 
 
 def paired_patches(old: Sequence[SeriesPatch], new: Sequence[SeriesPatch]) -> list[PatchPair]:

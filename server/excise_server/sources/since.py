@@ -32,6 +32,7 @@ from excise_server.review.since import (
     changes_since,
     paired_patches,
     patches_since,
+    with_folded,
 )
 from excise_server.sources.candidates import SAVED, labelled, unrelated
 from excise_server.sources.commits import MAX_COMMITS, read_commits
@@ -104,12 +105,14 @@ class Compared:
     notes: Sequence[str] = field(default_factory=list)
 
 
-def version_named(repository: Repository | None, name: str) -> Version:
+def version_named(repository: Repository | None, name: str, *, has_files: bool = True) -> Version:
     """Return the version that has a name. Patches come first only if their name says so.
 
     Raises SourceError if there is none.
+
+    - ``has_files``: whether it may be a path of patches, or ``-`` for standard input.
     """
-    is_there = name == STDIN or os.path.exists(name)
+    is_there = has_files and (name == STDIN or (bool(name) and os.path.exists(name)))
     if is_there and (name == STDIN or name.endswith(ENDINGS) or repository is None):
         return _of_patches(name)
     if repository is not None:
@@ -170,7 +173,7 @@ def compare_versions(
         pairs = paired_patches(_series(None, old), _series(None, new))
         return Compared(old, new, "", _of_pairs(pairs), pairs, notes)
     target = _target(repository, old, new, onto)
-    new = _started(repository, new, target)
+    new = _started(repository, new, target, old.candidate.commit)
     base = new.candidate.base or target
     old = _started(repository, old, target) if old.candidate.commit else old
     try:
@@ -189,7 +192,8 @@ def compare_versions(
     notes += [f"{visible(new.name)}: {note}" for note in read[1].sides.notes]
     series = [_series(repository, version) for version in (old, new)]
     pairs = paired_patches(*series) if all(series) and max(map(len, series)) > 1 else []
-    return Compared(old, new, base, changes_since(before, after), pairs, notes)
+    since = changes_since(before, after)
+    return Compared(old, new, base, since, with_folded(pairs, since), notes)
 
 
 def own_changes(repository: Repository, new: Version, onto: str = "") -> Candidate:
@@ -249,18 +253,25 @@ def _target(repository: Repository, old: Version, new: Version, onto: str) -> st
     return common[0] if common else commits[1]
 
 
-def _started(repository: Repository, version: Version, target: str) -> Version:
-    """Return a version with the commit that it started from."""
+def _started(repository: Repository, version: Version, target: str, old: str = "") -> Version:
+    """Return a version with the commit that it started from.
+
+    - ``old``: the commit of the older version. What it has is no other person's branch that a
+      worktree was made on.
+    """
     candidate = version.candidate
     if not candidate.commit:
         return version
     entry = ListedCandidate(candidate)
-    start = History(repository, target).own_base(
+    history = History(repository, target)
+    start = history.own_base(
         candidate.commit,
         folder=candidate.folder,
         branch=candidate.branch,
         is_edited=lambda: is_edited(repository, target, entry),
     )
+    if start and old and merge_bases(repository, old, start.base) == (old,):
+        start = history.own_base(candidate.commit)
     if start is None:
         reason, hint = unrelated(repository)
         raise SourceError(reason, name=visible(version.name), hint=hint.partition(", or ")[0])
