@@ -73,14 +73,15 @@ def with_file(folder: Path, commit: str, files: Mapping[str, bytes]) -> str:
 
 
 def holds(base: bytes, origin: bytes, places: Sequence[int]) -> bool:
-    """Whether the condition of the text law holds: the drift leaves every hunk and its neighbours."""
-    lines, drifted = base.split(b"\n"), origin.split(b"\n")
-    for edited in places:
-        around = lines[max(edited - 1, 0) : edited + 2]
-        if any(lines.count(line) != 1 or drifted.count(line) != 1 for line in around):
-            return False
-        place = drifted.index(around[0])
-        if drifted[place : place + len(around)] != around:
+    """Whether the condition of the text law holds: every hunk and its neighbours are left."""
+    texts = base.split(b"\n"), origin.split(b"\n")
+    for place in places:
+        around = texts[0][max(place - 1, 0) : place + 2]
+        runs = [
+            sum(lines[start : start + 3] == around for start in range(len(lines) - 2))
+            for lines in texts
+        ]
+        if runs != [1, 1]:
             return False
     return True
 
@@ -109,14 +110,14 @@ def ladder(source: str, number: int) -> None:
                 continue
             places = sorted(rng.sample(range(1, len(lines) - 1), min(3, len(lines) // 8)))
             revised = [
-                line + b" edited" if place in places else line for place, line in enumerate(lines)
+                line + _MARK if place in places else line for place, line in enumerate(lines)
             ]
             old = with_file(folder, chain[-1], {path: b"\n".join(revised)})
             for step in STEPS:
                 target = chain[max(len(chain) - 1 - step, 0)]
                 counts[step]["tried"] += 1
                 merged = git(
-                    folder, "merge-tree", "--write-tree", f"--merge-base={chain[-1]}", target, old,
+                    folder, "merge-tree", "--write-tree", target, old,
                     check=False,
                 ).decode().split("\n")  # fmt: skip
                 origin = git(folder, "show", f"{target}:{path}", check=False)
@@ -154,7 +155,7 @@ def ladder(source: str, number: int) -> None:
                     continue
                 # One more edit in one of the hunks.
                 now = git(folder, "show", f"{new}:{path}").split(b"\n")
-                edited = [place for place, line in enumerate(now) if line.endswith(b" edited")]
+                edited = [place for place, line in enumerate(now) if line.endswith(_MARK)]
                 now[rng.choice(edited)] += b", and planted"
                 planted = with_file(folder, new, {path: b"\n".join(now)})
                 found = compare_versions(
@@ -172,6 +173,8 @@ def ladder(source: str, number: int) -> None:
                     and sum(line[:1] in "+-" for line in shown[0].lines) == 2
                 )
                 counts[step]["planted, exact"] += is_exact
+                if not is_exact:
+                    print(f"  planted at {step}: {path} {dict(found.since.counts)}", shown)
                 document = since_document(str(folder), found)
                 page = plain_text(lambda out, d=document: since_lines(d, out, is_whole=True)).split(
                     "\n"
@@ -185,6 +188,7 @@ def ladder(source: str, number: int) -> None:
         print(f"most CPU of one comparison: {most_cpu:.2f} s")
 
 
+_MARK = b" // edited, 32"
 _COLUMNS = ("tried", "law", "git conflicts", "empty", "law, empty", "planted, exact")
 
 
@@ -207,7 +211,7 @@ def fragments(patch: Patch) -> dict[str, tuple[bytes, bytes]]:
 
 
 def imported(folder: str, series: Mapping[str, Sequence[tuple[str, Patch]]]) -> None:
-    """Import versions of series; between two patches of one stands a merge, which range-diff skips."""
+    """Import versions of series. Between two patches stands a merge, which range-diff skips."""
     stream: list[bytes] = []
     marks = 0
 
@@ -278,7 +282,10 @@ def versions(kernel: str, of_git: str) -> None:
         texts = [row["origin"], *(c["text"] for c in row["candidates"][:2])]
         if len(texts) == 3 and all(len(raw_lines(t)) < 20_000 for t in texts):
             groups.append(
-                (row["subject"] or row["id"], *(of_texts(row["path"], texts[0], t) for t in texts[1:]))
+                (
+                    row["subject"] or row["id"],
+                    *(of_texts(row["path"], texts[0], t) for t in texts[1:]),
+                )
             )
     groups = groups[:160] + groups[-40:]
     rng.shuffle(groups)

@@ -45,7 +45,8 @@ class ChangedHunk:
     - ``status``: any but `SAME`.
     - ``old``, ``new``: these lines (from, to; 0-based, exclusive) of the older version as it was
       replayed, and of the newer one. Of a conflict the older lines are those of the base.
-    - ``heading``: the line above that begins a function or the like, as git finds it, or empty.
+    - ``heading``: the nearest line above that begins a function or the like, by git's rule, or
+      empty.
     - ``lines``: with up to three lines around, each behind its sign (blank, ``-``, ``+``).
     """
 
@@ -306,7 +307,7 @@ def _shown(
         following = groups[number + 1][1][0][0] if number + 1 < len(groups) else len(old)
         start = max(group[0][0] - CONTEXT, shown)
         shown = min(group[-1][1] + CONTEXT, following)
-        for line in new[above : (above := group[0][2] - (group[0][0] - start))]:
+        for line in new[above : (above := group[0][2])]:
             if _HEADING.match(line):
                 heading = line.removeprefix("@@ ").rstrip()
         lines, position = list[str](), start
