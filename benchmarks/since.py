@@ -68,7 +68,8 @@ def with_file(folder: Path, commit: str, files: Mapping[str, bytes]) -> str:
     run("read-tree", commit)
     for path, data in files.items():
         blob = run("hash-object", "-w", "--stdin", stdin=data)
-        run("update-index", "--cacheinfo", f"100644,{blob},{path}")
+        mode = run("ls-tree", commit, "--", path).partition(" ")[0] or "100644"
+        run("update-index", "--cacheinfo", f"{mode},{blob},{path}")
     return run("commit-tree", run("write-tree"), "-p", commit, "-m", "x")
 
 

@@ -409,7 +409,10 @@ def _of_fragments(
                 results[1 - side].append(texts[side][position])
                 results[side].extend((*walk[position].inserted, *walk[position].kept))
             positions[side] = stops[side]
-        own = befores[0][o_lo:o_hi], befores[1][a_lo:a_hi]
+        own = [
+            [line for line in lines if not line.text.startswith("@@ ")]
+            for lines in (befores[0][o_lo:o_hi], befores[1][a_lo:a_hi])
+        ]
         is_edited = any(line.sign == "-" for lines in own for line in lines)
         if is_edited and any((a.hunk, b.hunk) in near for a in own[0] for b in own[1]):
             disputed.append((start, len(base)))
@@ -417,7 +420,7 @@ def _of_fragments(
 
 
 class _Step(NamedTuple):
-    """What a patch inserts in front of a line that it shows, and whether it keeps that line."""
+    """What a patch inserts in front of a line that it shows, and what it has in its place."""
 
     inserted: list[str]
     kept: list[str]
@@ -426,12 +429,14 @@ class _Step(NamedTuple):
 def _walk(lines: Sequence[_Line]) -> list[_Step]:
     """Return what a patch makes of each line that it shows of the file, and behind the last one."""
     steps = [_Step([], [])]
+    is_deleted = False
     for line in lines:
         if line.sign == "+":
-            steps[-1].inserted.append(line.text)
-        else:
-            steps[-1].kept.extend([line.text] if line.sign == " " else [])
-            steps.append(_Step([], []))
+            (steps[-2].kept if is_deleted else steps[-1].inserted).append(line.text)
+            continue
+        is_deleted = line.sign == "-"
+        steps[-1].kept.extend([] if is_deleted else [line.text])
+        steps.append(_Step([], []))
     return steps
 
 

@@ -196,6 +196,14 @@ def compare_versions(
     return Compared(old, new, base, since, with_folded(pairs, since), notes)
 
 
+def compare_patches(old: tuple[str, Patch], new: tuple[str, Patch]) -> Compared:
+    """Compare two patches with their names by what they show."""
+    older, newer = (
+        Version(name, Candidate(f"patch:{visible(name)}", "", "", "")) for name, _ in (old, new)
+    )
+    return Compared(older, newer, "", patches_since(old[1], new[1]))
+
+
 def own_changes(repository: Repository, new: Version, onto: str = "") -> Candidate:
     """Return a version with its own changes since its base, as they are remembered.
 
