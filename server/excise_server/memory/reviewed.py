@@ -22,7 +22,7 @@ from excise_server.memory.reviews import Store, StoreError
 from excise_server.processes.parsers import cache_folder
 from excise_server.review.candidate import Candidate
 from excise_server.review.taking import Taken
-from excise_server.sources.since import WAYS, Remembered, Version
+from excise_server.sources.since import WAYS, CandidateVersion, SeenVersion
 
 MAX_KEPT = 20_000_000
 """Most bytes of the files of a version, before and after, that are kept: 20 MB."""
@@ -83,7 +83,9 @@ def note_taken(
                 note_reviewed(repository, candidate, door)
 
 
-def version_reviewed(repository: Repository, newer: Version, cache: Path | None = None) -> Version:
+def version_reviewed(
+    repository: Repository, newer: CandidateVersion, cache: Path | None = None
+) -> CandidateVersion:
     """Return what was last looked at of a candidate.
 
     Raises SourceError if nothing is known, or what is known cannot be read.
@@ -104,10 +106,10 @@ def version_reviewed(repository: Repository, newer: Version, cache: Path | None 
             old, new = (
                 {p: Side(m, d, b) for p, m, d, b in files} for files in (kept.old, kept.new)
             )
-            return Version(
+            return CandidateVersion(
                 newer.name,
                 Candidate(newer.candidate.id, "", "", "", newer.candidate.names),
-                remembered=Remembered(int(when), str(door), str(commit), old, new),
+                remembered=SeenVersion(int(when), str(door), str(commit), old, new),
             )
         damage = store.repaired if store else ""
     except (StoreError, ValueError, TypeError, zlib.error, msgspec.MsgspecError) as error:

@@ -15,7 +15,7 @@ from excise_server.report.tables import Sentence
 from excise_server.report.words import plural
 from excise_server.review.hunks import hunk_name
 from excise_server.review.since import AMENDED, CHANGED, CONFLICT, DROPPED, FOLDED, NEW, SAME
-from excise_server.sources.since import Compared, Version
+from excise_server.sources.since import CandidateVersion, ComparedVersions
 from excise_server.wire import documents as d
 
 _STATES = (SAME, CHANGED, NEW, DROPPED, CONFLICT)
@@ -31,7 +31,7 @@ _WORDS = {CONFLICT: "the base changed these lines, too; NEW has"}
 _STYLES = {"-": "red", "+": "green", " ": "dim", "\\": "dim"}
 
 
-def since_document(top: str | None, compared: Compared) -> d.SinceDocument:
+def since_document(top: str | None, compared: ComparedVersions) -> d.SinceDocument:
     """Return what changed; ``top`` is the folder of the repository, if there is one."""
     counts = Counter(dict.fromkeys(_STATES, 0)) | compared.since.counts
     has_lines = bool(compared.onto)
@@ -79,7 +79,7 @@ def since_document(top: str | None, compared: Compared) -> d.SinceDocument:
     )
 
 
-def _version(version: Version, onto: str) -> d.SinceVersionEntry:
+def _version(version: CandidateVersion, onto: str) -> d.SinceVersionEntry:
     candidate, remembered = version.candidate, version.remembered
     seen = None
     if remembered is not None:
@@ -101,7 +101,7 @@ def _image(lines: Iterable[str], sign: str) -> str:
     return "".join(f"{line[1:]}\n" for line in inner if line[:1] in (" ", sign))
 
 
-def _summary(compared: Compared) -> str:
+def _summary(compared: ComparedVersions) -> str:
     """Return the first line: what the author did."""
     counts = compared.since.counts
     touched = counts[CHANGED], counts[NEW], counts[DROPPED]

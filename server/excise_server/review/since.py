@@ -31,7 +31,7 @@ _HEADING = re.compile(r"[A-Za-z_$]|@@ ")
 _OPEN = "\\ No newline at end of file"
 
 
-class Fact(NamedTuple):
+class SinceFact(NamedTuple):
     """What became of something that no line shows: a mode, a name, binary data, line ends."""
 
     status: str
@@ -69,7 +69,7 @@ class SinceFile:
     path: str
     base_path: str
     counts: Counter[str]
-    facts: tuple[Fact, ...] = ()
+    facts: tuple[SinceFact, ...] = ()
     hunks: tuple[ChangedHunk, ...] = ()
 
 
@@ -147,7 +147,7 @@ def _file(path: str, base: Side | None, old: _Version, new: _Version) -> SinceFi
     facts = []
     before, after = old.side, new.side
     if old.dispute and old.dispute != SAME_LINES:
-        facts.append(Fact(CONFLICT, old.dispute))
+        facts.append(SinceFact(CONFLICT, old.dispute))
         before = base
     texts = ["" if side is None else side.text for side in (base, before, after)]
     is_deleted = base is not None and (before is None or after is None)
@@ -162,7 +162,7 @@ def _file(path: str, base: Side | None, old: _Version, new: _Version) -> SinceFi
             words = "no longer deletes the file"
         else:
             words = "is binary" if None in texts else "is empty"
-        facts += [Fact(status, words)] if status else []
+        facts += [SinceFact(status, words)] if status else []
     else:
         lines = [raw_lines(text or "") for text in texts]
         counts, hunks = _hunks(lines, () if facts else old.disputed)
@@ -173,7 +173,7 @@ def _file(path: str, base: Side | None, old: _Version, new: _Version) -> SinceFi
             other = byte_facts(before.data, after.data)
             if not (other or hunks):
                 other = ("changes bytes that its text does not show",)
-            facts += [Fact(NEW if before == base else CHANGED, words) for words in other]
+            facts += [SinceFact(NEW if before == base else CHANGED, words) for words in other]
     if before and after:
         modes = base.mode if base else _FILE, before.mode, after.mode
         names = path, old.path, new.path
@@ -181,7 +181,7 @@ def _file(path: str, base: Side | None, old: _Version, new: _Version) -> SinceFi
             (_status(*modes), f"mode {after.mode}"),
             (_status(*names), "is renamed" if new.path != path else "is no longer renamed"),
         ):
-            facts += [Fact(status, words)] if status and not is_deleted else []
+            facts += [SinceFact(status, words)] if status and not is_deleted else []
     counts += Counter(fact.status for fact in facts)
     shown = tuple(fact for fact in facts if fact.status != SAME)
     now = new.path if after is not None else old.path
@@ -192,7 +192,7 @@ def _file(path: str, base: Side | None, old: _Version, new: _Version) -> SinceFi
 
 
 @dataclass(slots=True)
-class _Region:
+class _EditedRegion:
     """Touching edits of the base's lines, with the lines that the versions have there."""
 
     lo: int
@@ -267,12 +267,14 @@ def _touched(places: Sequence[tuple[Sequence[int], Sequence[int]]], span: Span) 
     }
 
 
-def _regions(edits: Sequence[Sequence[Span]], disputed: Iterable[tuple[int, int]]) -> list[_Region]:
+def _regions(
+    edits: Sequence[Sequence[Span]], disputed: Iterable[tuple[int, int]]
+) -> list[_EditedRegion]:
     sided = [(span[0], span[1], side) for side, own in enumerate(edits) for span in own]
-    regions: list[_Region] = []
+    regions: list[_EditedRegion] = []
     for lo, hi, side in sorted([*sided, *((lo, hi, -1) for lo, hi in disputed)]):
         if not regions or lo > regions[-1].hi:
-            regions.append(_Region(lo, hi))
+            regions.append(_EditedRegion(lo, hi))
         region = regions[-1]
         region.hi = max(region.hi, hi)
         if side < 0:
@@ -344,7 +346,7 @@ def patches_since(old: Patch, new: Patch) -> Since:
         counts, hunks = _of_fragments(*(_shown_lines(own.get(path, ())) for own in pairs))
         facts = [[fact for pair in own.get(path, ()) for fact in _facts(pair)] for own in pairs]
         differing = [
-            Fact(NEW if fact in facts[1] else DROPPED, fact)
+            SinceFact(NEW if fact in facts[1] else DROPPED, fact)
             for fact in dict.fromkeys((*facts[0], *facts[1]))
             if (fact in facts[0]) != (fact in facts[1])
         ]

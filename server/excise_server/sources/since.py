@@ -56,7 +56,7 @@ _MOST_PATCHES = 1_000
 
 
 @dataclass(frozen=True, slots=True)
-class Remembered:
+class SeenVersion:
     """A version that somebody looked at: when (in seconds since the epoch), where, its files."""
 
     when: int
@@ -67,7 +67,7 @@ class Remembered:
 
 
 @dataclass(frozen=True, slots=True)
-class Version:
+class CandidateVersion:
     """One of two versions.
 
     - ``name``: as the user wrote it, or how it is known.
@@ -79,7 +79,7 @@ class Version:
     name: str
     candidate: Candidate
     queue: Queue | None = None
-    remembered: Remembered | None = None
+    remembered: SeenVersion | None = None
 
     @property
     def patch(self) -> Patch | None:
@@ -90,22 +90,24 @@ class Version:
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
+class ComparedVersions:
     """What changed between two versions.
 
     - ``onto``: the base of the newer one, which both are replayed onto; empty without a tree.
     - ``pairs``: the patches of both, if one has several.
     """
 
-    old: Version
-    new: Version
+    old: CandidateVersion
+    new: CandidateVersion
     onto: str
     since: Since
     pairs: Sequence[PatchPair] = ()
     notes: Sequence[str] = field(default_factory=list)
 
 
-def version_named(repository: Repository | None, name: str, *, has_files: bool = True) -> Version:
+def version_named(
+    repository: Repository | None, name: str, *, has_files: bool = True
+) -> CandidateVersion:
     """Return the version that has a name. Patches come first only if their name says so.
 
     Raises SourceError if there is none.
@@ -121,7 +123,7 @@ def version_named(repository: Repository | None, name: str, *, has_files: bool =
         if commit := repository.commit_of(name):
             branch = name if repository.commit_of(f"refs/heads/{name}") else ""
             names = (f"branch:{visible(branch)}",) if branch else (f"commit:{commit}",)
-            return Version(name, Candidate(names[0], "", branch, commit, names))
+            return CandidateVersion(name, Candidate(names[0], "", branch, commit, names))
     if is_there:
         return _of_patches(name)
     reason = "no commit, worktree or file of patches has this name"
@@ -133,17 +135,17 @@ def version_named(repository: Repository | None, name: str, *, has_files: bool =
     raise SourceError(reason, name=visible(name), hint=hint)
 
 
-def current_version(repository: Repository) -> Version:
+def current_version(repository: Repository) -> CandidateVersion:
     """Return the checkout as it lies there."""
     real = os.path.realpath(repository.top)
     found, _ = find_checkouts(repository, Selection(target=True))
     for candidate in found:
         if candidate.folder == real:
-            return Version(candidate.branch or "HEAD", candidate)
+            return CandidateVersion(candidate.branch or "HEAD", candidate)
     raise SourceError("no commits yet: nothing has changed since")
 
 
-def newer_of(repository: Repository, old: str) -> Version:
+def newer_of(repository: Repository, old: str) -> CandidateVersion:
     """Return what has become of a version: the branch of an entry of its reflog, or the checkout.
 
     Raises SourceError if there is none.
@@ -156,8 +158,8 @@ def newer_of(repository: Repository, old: str) -> Version:
 
 
 def compare_versions(
-    repository: Repository | None, old: Version, new: Version, onto: str = ""
-) -> Compared:
+    repository: Repository | None, old: CandidateVersion, new: CandidateVersion, onto: str = ""
+) -> ComparedVersions:
     """Replay the older version onto the base of the newer one, and compare them.
 
     Raises SourceError if one of them cannot be read, or has no history in common with the other.
@@ -171,7 +173,7 @@ def compare_versions(
     ]
     if repository is None:
         pairs = paired_patches(_series(None, old), _series(None, new))
-        return Compared(old, new, "", _of_pairs(pairs), pairs, notes)
+        return ComparedVersions(old, new, "", _of_pairs(pairs), pairs, notes)
     target = _target(repository, old, new, onto)
     new = _started(repository, new, target, old.candidate.commit)
     base = new.candidate.base or target
@@ -186,25 +188,26 @@ def compare_versions(
             raise
         notes.append(f"compared by what the patches show, as they do not apply: {error}")
         pairs = paired_patches(_series(None, old), _series(None, new))
-        return Compared(old, new, "", _of_pairs(pairs), pairs, notes)
+        return ComparedVersions(old, new, "", _of_pairs(pairs), pairs, notes)
     before, after = sides
     notes += [f"{visible(old.name)}: {note}" for note in read[0].sides.notes]
     notes += [f"{visible(new.name)}: {note}" for note in read[1].sides.notes]
     series = [_series(repository, version) for version in (old, new)]
     pairs = paired_patches(*series) if all(series) and max(map(len, series)) > 1 else []
     since = changes_since(before, after)
-    return Compared(old, new, base, since, with_folded(pairs, since), notes)
+    return ComparedVersions(old, new, base, since, with_folded(pairs, since), notes)
 
 
-def compare_patches(old: tuple[str, Patch], new: tuple[str, Patch]) -> Compared:
+def compare_patches(old: tuple[str, Patch], new: tuple[str, Patch]) -> ComparedVersions:
     """Compare two patches with their names by what they show."""
     older, newer = (
-        Version(name, Candidate(f"patch:{visible(name)}", "", "", "")) for name, _ in (old, new)
+        CandidateVersion(name, Candidate(f"patch:{visible(name)}", "", "", ""))
+        for name, _ in (old, new)
     )
-    return Compared(older, newer, "", patches_since(old[1], new[1]))
+    return ComparedVersions(older, newer, "", patches_since(old[1], new[1]))
 
 
-def own_changes(repository: Repository, new: Version, onto: str = "") -> Candidate:
+def own_changes(repository: Repository, new: CandidateVersion, onto: str = "") -> Candidate:
     """Return a version with its own changes since its base, as they are remembered.
 
     Raises SourceError if it cannot be read.
@@ -217,7 +220,7 @@ def own_changes(repository: Repository, new: Version, onto: str = "") -> Candida
 # --- names ---------------------------------------------------------------------------------------
 
 
-def _worktree(repository: Repository, name: str) -> Version | None:
+def _worktree(repository: Repository, name: str) -> CandidateVersion | None:
     """Return the worktree of a name, as it lies there: a label, a branch, a folder."""
     found, _ = find_checkouts(repository, Selection(target=True))
     if not (meant := candidates_called(name, found)):
@@ -226,10 +229,10 @@ def _worktree(repository: Repository, name: str) -> Version | None:
         meant = [c for c in found if c.folder == os.path.realpath(name)]
     if len(meant) > 1:
         raise SourceError(f"{len(meant)} worktrees are called so", name=visible(name))
-    return Version(name, meant[0]) if meant else None
+    return CandidateVersion(name, meant[0]) if meant else None
 
 
-def _of_patches(name: str) -> Version:
+def _of_patches(name: str) -> CandidateVersion:
     queue = newest(read_queue([name], sys.stdin.buffer))
     if not queue.patches:
         reason = queue.rejected[0].reason if queue.rejected else "no diff in it"
@@ -241,10 +244,10 @@ def _of_patches(name: str) -> Version:
     left_out = tuple((each.id, f"{each.id} is left out: {each.reason}") for each in queue.rejected)
     missing = tuple(note for note in as_series(queue).notes if note not in queue.notes)
     queue = replace(queue, notes=(*queue.notes, *left_out, *missing))
-    return Version(name, Candidate(f"patch:{visible(name)}", "", "", ""), queue)
+    return CandidateVersion(name, Candidate(f"patch:{visible(name)}", "", "", ""), queue)
 
 
-def _target(repository: Repository, old: Version, new: Version, onto: str) -> str:
+def _target(repository: Repository, old: CandidateVersion, new: CandidateVersion, onto: str) -> str:
     """Return what both versions are made for, which has neither of them."""
     if onto and onto != SAVED:
         return commit_named(repository, onto, "--onto")
@@ -261,7 +264,9 @@ def _target(repository: Repository, old: Version, new: Version, onto: str) -> st
     return common[0] if common else commits[1]
 
 
-def _started(repository: Repository, version: Version, target: str, old: str = "") -> Version:
+def _started(
+    repository: Repository, version: CandidateVersion, target: str, old: str = ""
+) -> CandidateVersion:
     """Return a version with the commit that it started from.
 
     - ``old``: the commit of the older version. What it has is no other person's branch that a
@@ -289,7 +294,7 @@ def _started(repository: Repository, version: Version, target: str, old: str = "
 # --- files ---------------------------------------------------------------------------------------
 
 
-def _read(repository: Repository, version: Version, base: str) -> Read:
+def _read(repository: Repository, version: CandidateVersion, base: str) -> Read:
     """Read the changes of a version since its base, which patches and memories take from others.
 
     Raises SourceError if they cannot be read.
@@ -317,7 +322,7 @@ def _replayed(repository: Repository, base: str, read: Read) -> Candidate:
     raise SourceError(rejected[0].reason, name=read.candidate.id, hint=rejected[0].hint)
 
 
-def _series(repository: Repository | None, version: Version) -> list[SeriesPatch]:
+def _series(repository: Repository | None, version: CandidateVersion) -> list[SeriesPatch]:
     """Return the patches of a version, none of one that is a single change of files."""
     queue = version.queue
     candidate = version.candidate
