@@ -25,6 +25,7 @@ DOCUMENTS: dict[str, tuple[str, type[shapes.Shape]]] = {
     "candidates": ("What `excise/candidates` answers an editor.", shapes.CandidatesDocument),
     "take": ("What `excise take --format json` prints.", shapes.TakeDocument),
     "undone": ("What `excise take --undo --format json` prints.", shapes.UndoneDocument),
+    "since": ("What `excise since --format json` prints.", shapes.SinceDocument),
     "review": ("What `excise review --format json` prints.", shapes.ReviewDocument),
 }
 

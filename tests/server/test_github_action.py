@@ -105,6 +105,10 @@ class Host:
             if "diff" in headers["accept"]:
                 return 200, {}, self.repo.git("diff", f"main...refs/pull/{number}/head")
             return 200, {}, json.dumps(self.heads[number]).encode()
+        if found := re.fullmatch(r"/repos/acme/shop/compare/(\w+)\.\.\.(\w+)", path):
+            assert "diff" in headers["accept"]
+            diff = self.repo.git("diff", f"{found[1]}...{found[2]}", check=False)
+            return (200, {}, diff) if diff else (404, {}, b"{}")
         page = int(re.search(r"[?&]page=(\d+)", path)[1])
         listed = self.comments if "/comments" in path else list(self.heads.values())
         return 200, {}, json.dumps(listed if page == 1 else []).encode()
@@ -130,7 +134,7 @@ def host(tmp_path_factory):
             "state": "open",
             "merged_at": None,
             "head": {"sha": sha, "ref": f"t{number}", "repo": {"full_name": "acme/shop"}},
-            "base": {"ref": base, "repo": {"full_name": "acme/shop"}},
+            "base": {"ref": base, "sha": repo.head(base), "repo": {"full_name": "acme/shop"}},
         }
 
     request(1, TITLE, "ada", cart__py=text.replace(OLD, NEW.format("0")))
@@ -354,3 +358,27 @@ def test_requests_into_one_branch_are_no_stack_though_that_branch_is_one_too():
     found = read_pulls(Answers(), 1, 10)
     stacked = {other.id: found.proposals[0].is_stacked_with(other) for other in found.proposals[1:]}
     assert stacked == {"#2": False, "#3": True, "#4": True}
+
+
+def test_after_a_forced_push_a_comment_says_what_changed(run, host):
+    before = host.heads[4]["head"]["sha"]
+    printed = run(before=before, dry_run="false", label="")
+    assert printed.returncode == 0, printed.stderr
+    bodies = [body["body"] for _, path, body in host.writes if path.endswith("/comments")]
+    (said,) = (body for body in bodies if body.startswith("<!-- excise since -->"))
+    assert "1 of 1 hunk changed" in said
+    assert "+" in said
+    assert "-" in said
+    host.comments = [{"id": 7, "user": {"login": BOT}, "body": said}]
+    host.writes.clear()
+    assert "since: the comment is up to date" in run(before=before, dry_run="false").stdout
+
+
+@pytest.mark.parametrize(
+    ("before", "said"), [("0" * 40, "not compared with 0000000000"), ("x;rm", "")]
+)
+def test_an_old_head_that_is_gone_stops_nothing(run, host, before, said):
+    ran = run(before=before)
+    assert ran.returncode == 0
+    assert said in ran.stderr
+    assert "<!-- excise duplicates -->" in ran.stdout

@@ -89,7 +89,7 @@ def test_a_real_client_over_the_pipe_of_the_command(repo):
 
     tools, answer = asyncio.run(ask())
     assert [tool.name for tool in tools] == [
-        *("list_candidates", "review", "take", "find_duplicates"),
+        *("list_candidates", "review", "take", "since", "find_duplicates"),
     ]
     for tool in tools:
         assert tool.annotations.read_only_hint
@@ -668,3 +668,32 @@ def test_every_door_says_the_same_of_a_broken_mix(
     texts = [ran.err, planned.err, refused.content[0].text, *(e["message"] for e in errors)]
     assert all(sentence in text for text in texts)
     assert repo.git("status", "--porcelain") == b""
+
+
+@pytest.mark.slow
+@needs_git
+def test_since_has_the_lines_to_review_and_marks_nothing(repo):
+    old = repo.head("ada")
+    folder = next(
+        Path(line.split()[0])
+        for line in repo.git("worktree", "list").decode().split("\n")
+        if "[ada]" in line
+    )
+    file = next(path for path in folder.iterdir() if path.suffix == ".py")
+    lines = file.read_text().splitlines(keepends=True)
+    file.write_text("".join([*lines, *(f"added_{n} = '\u202e{'x' * 900}'\n" for n in range(60))]))
+    changed, unknown, unread, outside = served(
+        repo.path,
+        ("since", {"old": old, "new": "ada"}),
+        ("since", {"old": "nowhere"}),
+        ("since", {"new": "ada"}),
+        ("since", {"old": "/etc/passwd", "new": "-"}),
+    )
+    answer = content(changed)
+    assert answer["pages"] == 1
+    assert {change["status"] for change in answer["changes"]} <= {"new", "changed"}
+    assert len(changed.content[0].text) <= 12_000
+    assert answer["hidden"]
+    for refused in (unknown, unread, outside):
+        assert refused.is_error
+        assert "--reviewed" in refused.content[0].text

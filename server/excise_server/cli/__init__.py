@@ -18,6 +18,7 @@ from excise_server.version import VERSION
 COMMANDS = {
     "review": "What did they do, and which do I take? Runs if no command is named.",
     "take": "Give me that, so that it works: as one patch, or in my files.",
+    "since": "What has changed since I looked?",
     "cluster": "Which of hundreds of patches are one issue, one family, one edit?",
     "compare": "The numbers of a file's revisions: every pair, the order, what diverges.",
     "eval": "How good are the outputs of a system?",

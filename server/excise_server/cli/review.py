@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Sequence
 from functools import partial
 
@@ -35,7 +36,7 @@ from excise_server.git.checkouts import Selection
 from excise_server.git.repository import Repository, open_commits, open_folder
 from excise_server.report.page import ORIGIN, Page, rejected_names
 from excise_server.report.review import chosen_hunks, review_document
-from excise_server.review.candidate import candidate_called
+from excise_server.review.candidate import Candidate, candidate_called
 from excise_server.sources.candidates import Candidates, find_candidates
 from excise_server.sources.folders import find_folders
 from excise_server.sources.verdicts import read_verdicts
@@ -132,6 +133,9 @@ def command(
             document = chosen_hunks(document, path)
     page = Page(document, verbose=verbose)
     _print(page, base if has_hunks else None, format, output)
+    is_partial = not candidates or path or against or origin is not None or output is not None
+    if format == "text" and not is_partial and sys.stdout.isatty() and not os.environ.get("CI"):
+        _note_shown(repo, page, found.found)
     say_left_out(bad)
     names = rejected_names([rejected.id for rejected in found.rejected])
     for name, rejected in zip(names, found.rejected, strict=True):
@@ -158,6 +162,17 @@ def _print(page: Page, against: str | None, format: str, output: str | None) -> 
 
         lines = partial(page_lines, page)
         show(lines if against is None else partial(review_lines, page, against), output)
+
+
+def _note_shown(repo: str, page: Page, candidates: Sequence[Candidate]) -> None:
+    """Remember candidates as looked at, if nothing of them was folded."""
+    from excise_server.memory.reviewed import note_reviewed
+    from excise_server.report.page_text import SHOWS_ALL, review_lines
+    from excise_server.report.tables import plain_text
+
+    if SHOWS_ALL not in plain_text(partial(review_lines, page, ORIGIN)):
+        for candidate in candidates:
+            note_reviewed(opened(repo), candidate, "excise review")
 
 
 def opened(folder: str, *, only_commits: bool = False) -> Repository:

@@ -166,6 +166,10 @@ def command(
             if not anyway:
                 return 1
     undo_command = _write(repo, origin, result) if write else None
+    if origin is None and result.files:
+        from excise_server.memory.reviewed import note_taken
+
+        note_taken(opened(repo), candidates.found, result, "excise take")
     if format == "json":
         print(json_text(take_document(top, result, undo_command)))
     elif write:

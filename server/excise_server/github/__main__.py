@@ -3,19 +3,30 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Mapping
 
+from excise.patches import PatchError
 from excise_server.cli.streams import say, set_up_streams, write_text
 from excise_server.duplicates.find import find_duplicates
 from excise_server.foundation.inputs import SourceError, UnansweredError
-from excise_server.github.api import Api
-from excise_server.github.pulls import comment_text, publish, read_pulls, said_pairs
+from excise_server.github.api import Api, ApiError
+from excise_server.github.pulls import (
+    SINCE_MARK,
+    comment_text,
+    publish,
+    read_pulls,
+    said_pairs,
+    say_once,
+    since_text,
+)
 from excise_server.report.cluster import duplicates_document
 from excise_server.wire.documents import DuplicatesDocument, json_text
 
 _MOST = 3_000
 _TOP = 5
+_SHA = re.compile(r"[0-9a-f]{40,64}")
 
 
 def main(environment: Mapping[str, str] = os.environ) -> int:
@@ -51,8 +62,23 @@ def _run(environment: Mapping[str, str]) -> int:
         label = environment.get("EXCISE_LABEL", "")
         bot = environment.get("EXCISE_BOT", "github-actions[bot]")
         print(publish(api, number, document, label, bot))
+    if _SHA.fullmatch(before := environment.get("EXCISE_BEFORE", "")):
+        _say_since(environment, api, number, before)
     _outputs(environment, document)
     return 0
+
+
+def _say_since(environment: Mapping[str, str], api: Api, number: int, before: str) -> None:
+    """Say what a push changed. The duplicates are said, whatever becomes of this."""
+    try:
+        text = since_text(api, number, before)
+        if environment.get("EXCISE_DRY_RUN", "true") != "false":
+            print(text)
+        else:
+            bot = environment.get("EXCISE_BOT", "github-actions[bot]")
+            print(f"since: {say_once(api, number, SINCE_MARK, text, bot)}")
+    except (ApiError, PatchError) as error:
+        say(f"not compared with {before[:10]}: {error}")
 
 
 def _outputs(environment: Mapping[str, str], document: DuplicatesDocument) -> None:

@@ -86,6 +86,10 @@ class Api:
         """Return the diff of a pull request."""
         return self._call("GET", f"/pulls/{number}", accept=_DIFF)
 
+    def diff_between(self, base: str, head: str) -> bytes:
+        """Return what a commit changed since it parted from another one."""
+        return self._call("GET", f"/compare/{base}...{head}", accept=_DIFF)
+
     def write(self, method: str, path: str, value: object = None) -> None:
         """Send something."""
         self._call(method, path, None if value is None else json.dumps(value).encode())

@@ -20,7 +20,9 @@ from excise_server.foundation.inputs import Rejected
 from excise_server.github.api import Api, ApiError, RateLimitError
 from excise_server.report.cluster import numbers_of, reasons_of
 from excise_server.report.markdown import code_span
+from excise_server.report.since import since_document, since_markdown
 from excise_server.sources.requests import PullFacts, Requests
+from excise_server.sources.since import compare_patches
 from excise_server.wire.documents import DuplicatePair, DuplicatesDocument
 
 _KEPT = re.compile(r"\d+-[0-9a-f]{40,64}\.diff(\.part)?")
@@ -187,27 +189,56 @@ def publish(api: Api, number: int, document: DuplicatesDocument, label: str, bot
     Raises ApiError if the host refuses.
     """
     text, pairs = comment_text(document), said_pairs(document)
-    comments = api.listed(f"/issues/{number}/comments", _MOST_COMMENTS)
-    comment = next((comment for comment in comments if _is_own(comment, bot)), None)
-    if comment is None and not pairs:
-        return "nothing to report"
-    if comment is not None and comment.get("body") == text:
-        outcome = "the comment is up to date"
-    elif comment is not None:
-        api.write("PATCH", f"/issues/comments/{int(comment['id'])}", {"body": text})
-        outcome = "the comment was updated"
-    else:
-        api.write("POST", f"/issues/{number}/comments", {"body": text})
-        outcome = "the comment was created"
+    outcome = say_once(api, number, MARK, text, bot, is_new=bool(pairs))
     if pairs and label:
         api.write("POST", f"/issues/{number}/labels", {"labels": [label]})
     return outcome
 
 
-def _is_own(comment: dict[str, object], bot: str) -> bool:
+def say_once(api: Api, number: int, mark: str, text: str, bot: str, *, is_new: bool = True) -> str:
+    """Write our comment that begins with a mark, or edit it in place; return the outcome in words.
+
+    Raises ApiError if the host refuses.
+
+    - ``is_new``: whether to make a comment where there is none.
+    """
+    comments = api.listed(f"/issues/{number}/comments", _MOST_COMMENTS)
+    comment = next((comment for comment in comments if _is_own(comment, bot, mark)), None)
+    if comment is None and not is_new:
+        return "nothing to report"
+    if comment is not None and comment.get("body") == text:
+        return "the comment is up to date"
+    if comment is not None:
+        api.write("PATCH", f"/issues/comments/{int(comment['id'])}", {"body": text})
+        return "the comment was updated"
+    api.write("POST", f"/issues/{number}/comments", {"body": text})
+    return "the comment was created"
+
+
+SINCE_MARK = "<!-- excise since -->"
+
+
+def since_text(api: Api, number: int, before: str) -> str:
+    """Return the comment on a forced push: what changed since the head before it.
+
+    Both diffs come from the host. Nothing is checked out, so they are compared by what they show.
+
+    Raises ApiError if the host no longer has the old head, or refuses. Raises PatchError if a diff
+    cannot be read.
+    """
+    base = (api.one(f"/pulls/{number}").get("base") or {}).get("sha")
+    if not (isinstance(base, str) and _SHA.fullmatch(base) and _SHA.fullmatch(before)):
+        raise ApiError("the answer names no commit")
+    diffs = api.diff_between(base, before), api.diff(number)
+    names = f"{before[:10]}", f"#{number}"
+    compared = compare_patches(*(zip(names, map(parse, diffs), strict=True)))
+    return f"{SINCE_MARK}\n{since_markdown(since_document(None, compared))}\n"
+
+
+def _is_own(comment: dict[str, object], bot: str, mark: str) -> bool:
     user = comment.get("user")
     login = user.get("login") if isinstance(user, dict) else None
     body = comment.get("body")
     if login != bot or not isinstance(comment.get("id"), int):
         return False
-    return isinstance(body, str) and body.startswith(MARK)
+    return isinstance(body, str) and body.startswith(mark)

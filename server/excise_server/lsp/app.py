@@ -119,6 +119,7 @@ CUSTOM: dict[str, Callable[..., Any]] = {
     "excise/revisionContent": review.revision_content,
     "excise/sources": candidates.sources,
     "excise/worktrees": candidates.worktrees,
+    "excise/since": candidates.since,
     "excise/candidates": candidates.candidates,
     "excise/addCandidates": candidates.add_candidates,
     "excise/removeCandidates": candidates.remove_candidates,

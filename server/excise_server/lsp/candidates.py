@@ -203,6 +203,18 @@ async def worktrees(ls: ExciseServer, params: p.WorktreesParams) -> dict[str, An
     return await _surveyed(ls, "review", place, arguments)
 
 
+async def since(ls: ExciseServer, params: p.SinceParams) -> dict[str, Any]:
+    """Say what changed between two versions of a candidate.
+
+    Raises JsonRpcInvalidParams if the URI is not inside of a workspace folder. Raises RequestFailed
+    if the workspace is not trusted, a version is unknown, or git cannot tell.
+    """
+    place = place_of(ls, params.uri)
+    asked = msgspec.structs.asdict(params)
+    arguments = arguments_of(folder=place.folder, folders=place.folders, **asked)
+    return await _surveyed(ls, "since", place, arguments)
+
+
 async def survey(
     ls: ExciseServer,
     kind: str,

@@ -346,6 +346,45 @@ def with_hidden(answer: Answer) -> Answer:
     return answer | {"hidden": note} if note else answer
 
 
+def since_page(document: Document, page: int) -> Answer:
+    """Return a page of what `excise since --format json` prints, counted from 1."""
+    items = [(file, hunk) for file in document["files"] for hunk in (file["hunks"] or [None])]
+    pages = _packed(items, lambda page, item: len(sent(_since_hunk(*item))) + 1)
+    page = min(page, len(pages))
+    titles = [
+        f"{pair['status']}: {pair['title'] or pair['old_title']}"
+        for pair in document["series"]
+        if pair["status"] != "same"
+    ]
+    seen = document["old"]["seen"]
+    return {
+        "summary": document["summary"],
+        "old": cut(document["old"]["name"]),
+        "new": cut(document["new"]["name"]),
+        "read": f"{seen} in {document['old']['door']}" if seen else "",
+        "onto": document["onto"],
+        "hunks": document["hunks"],
+        "patches": document["patches"],
+        "series": some([cut(title, _LABEL) for title in titles], _MOST_FACTS, "patches"),
+        "changes": [_since_hunk(*item) for item in pages[page - 1]],
+        "notes": some([cut(note, _LABEL) for note in document["notes"]], _MOST_NOTES, "notes"),
+        "page": page,
+        "pages": len(pages),
+        "hidden": "",
+    }
+
+
+def _since_hunk(file: Document, hunk: Document | None) -> Answer:
+    facts = [cut(f"{fact['status']}: {fact['text']}") for fact in file["facts"]]
+    answer = {"path": cut(file["path"]), "facts": some(facts, _MOST_FACTS, "facts")}
+    if hunk is None:
+        return answer
+    lines = [hunk["lo"] + 1, hunk["hi"]] if hunk["lo"] is not None else []
+    most = PAGE_CHARACTERS - 3 * _HEAD
+    text = cut("\n".join(hunk["lines"]), most)
+    return answer | {"status": hunk["status"], "lines": lines, "change": text}
+
+
 def duplicates_answer(document: Document) -> Answer:
     """Return the first pairs of `excise cluster --like --format json`, as many as fit on a page."""
     proposals = {proposal["id"]: proposal for proposal in document["proposals"]}

@@ -254,7 +254,10 @@ DAYS = 30
 MAX_PINS = 1000
 """Most documents of a folder that are remembered: those used last."""
 
-_VERSION = 1
+MAX_SEEN = 200
+"""Most candidates of a repository of which it is remembered what somebody looked at."""
+
+_VERSION = 2
 _SECONDS = 0.5
 """Seconds to wait for another server's write, once: until the file is free again, nothing waits."""
 
@@ -264,6 +267,9 @@ create table if not exists pins (
     digest text not null, kept text not null, voices text not null, used integer not null);
 create table if not exists choices (
     id text primary key, state text not null, base text not null, used integer not null);
+create table if not exists seen (
+    names text not null, commit_id text not null, door text not null, used integer not null,
+    files blob not null);
 """
 
 
@@ -382,6 +388,12 @@ class Store:
         connection.execute(
             "delete from pins where path not in (select path from pins order by used desc limit ?)",
             (MAX_PINS,),
+        )
+        connection.execute("delete from seen where used < ?", (oldest,))
+        connection.execute(
+            "delete from seen where rowid not in"
+            " (select rowid from seen order by used desc, rowid desc limit ?)",
+            (MAX_SEEN,),
         )
         for file in self.path.parent.glob("*.sqlite3"):
             with suppress(OSError):

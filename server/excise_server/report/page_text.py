@@ -30,6 +30,9 @@ MOST_ROOMY = 3
 COLUMNS = 80
 """Columns for which these numbers are: on a narrower terminal it takes more lines."""
 
+SHOWS_ALL = "-v shows all)"
+"""How every note ends that lines of hunks are folded."""
+
 _INDENT = "   "
 
 
@@ -366,7 +369,7 @@ class HunkText:
             yield from self.row(Text(f"  {printable(fact)}: "), list(map(self.name, labels)))
         if self.shown.is_folded(file):
             count = plural(len(file.hunks), "hunk")
-            yield Text(f"  generated: {count} folded (-v shows all)", "dim")
+            yield Text(f"  generated: {count} folded ({SHOWS_ALL}", "dim")
             return
         for hunk in file.hunks:
             yield from self.hunk(file, hunk)
@@ -401,7 +404,7 @@ class HunkText:
             if isinstance(line, ShownLine):
                 yield from self.line(line, where.gutter)
             else:
-                more = f"{line:,} more lines (--path {printable(where.name)} -v shows all)"
+                more = f"{line:,} more lines (--path {printable(where.name)} {SHOWS_ALL}"
                 yield Text(f"{'…':>{where.gutter}}   {more}", "dim")
 
     def line(self, line: ShownLine, width: int) -> Iterator[Text]:

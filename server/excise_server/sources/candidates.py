@@ -240,7 +240,7 @@ def _started(
             rejected.append(Rejected(candidate.id, error.reason, error.hint))
             continue
         if start is None:
-            rejected.append(Rejected(candidate.id, *_unrelated(repository)))
+            rejected.append(Rejected(candidate.id, *unrelated(repository)))
             continue
         with_base = replace(
             candidate, base=start.base, behind=start.behind, notes=(*base_notes, *start.notes)
@@ -264,7 +264,7 @@ def _still_there(repository: Repository, commit: str) -> tuple[str | None, tuple
         return None, (note,)
 
 
-def _unrelated(repository: Repository) -> tuple[str, str]:
+def unrelated(repository: Repository) -> tuple[str, str]:
     """Return why a history may have nothing in common with the target, and the way out."""
     reason = "its history has nothing in common with the target"
     hint = "name the commit it started from with --base NAME=REV"

@@ -637,6 +637,83 @@ class UndoneDocument(Shape, frozen=True, kw_only=True):
     notes: list[str]
 
 
+class SinceVersionEntry(Shape, frozen=True, kw_only=True):
+    """A version of a candidate: as it was named, its commit and base, and who looked at it when.
+
+    ``door`` is where it was looked at, and ``seen`` when (UTC); only for what is remembered.
+    """
+
+    name: str
+    commit: str | None
+    base: str | None
+    door: str | None
+    seen: str | None
+
+
+class SinceHunkEntry(Shape, frozen=True, kw_only=True):
+    """Lines in which two versions differ (``status``: changed, new, dropped, conflict).
+
+    - ``lo``, ``hi``: the lines of the newer version (0-based, exclusive); null without its file.
+    - ``old``, ``new``: what the two have there. Of a conflict the older text is that of the base.
+    - ``lines``: the change with up to three lines around, each behind its sign.
+    """
+
+    status: str
+    lo: int | None
+    hi: int | None
+    heading: str
+    old: str
+    new: str
+    lines: list[str]
+
+
+class SinceFactEntry(Shape, frozen=True, kw_only=True):
+    """What became of something that no line shows, such as a mode."""
+
+    status: str
+    text: str
+
+
+class SinceFileEntry(Shape, frozen=True, kw_only=True):
+    """A file in which the versions differ; ``base_path`` is its path in the base."""
+
+    path: str
+    base_path: str
+    facts: list[SinceFactEntry]
+    hunks: list[SinceHunkEntry]
+
+
+class SincePatchEntry(Shape, frozen=True, kw_only=True):
+    """A patch of a series in both versions: numbers from 1, null where it has none."""
+
+    status: str
+    old: int | None
+    new: int | None
+    old_title: str | None
+    title: str | None
+
+
+class SinceDocument(Shape, frozen=True, kw_only=True):
+    """What changed from one version of a candidate to another (`excise since`).
+
+    - ``hunks``, ``patches``: how many have which status; ``patches`` is empty without a series.
+    - ``onto``: the commit that both are compared on; null without a tree.
+    - ``files``: those in which they differ: what is left to read.
+    """
+
+    schema: int = SCHEMA
+    repository: str | None
+    summary: str
+    old: SinceVersionEntry
+    new: SinceVersionEntry
+    onto: str | None
+    hunks: dict[str, int]
+    patches: dict[str, int]
+    series: list[SincePatchEntry]
+    files: list[SinceFileEntry]
+    notes: list[str]
+
+
 class FindingEntry(Shape, frozen=True, kw_only=True):
     """Something in a mix that cannot work: its line (from 1), its kind and the missing name.
 

@@ -333,6 +333,18 @@ class WorktreesParams(_Choosing):
     intent: str | None = None
 
 
+class SinceParams(ProtocolRecord):
+    """A folder or file of a repository, and two versions of a candidate (docs/since.md).
+
+    Without ``old``, it is what the user looked at last; without ``new``, the checkout.
+    """
+
+    uri: str
+    old: str | None = None
+    new: str | None = None
+    onto: str | None = None
+
+
 class CandidatesParams(ProtocolRecord):
     """A folder or file of a repository, patterns of git, a task, and the intent."""
 
@@ -561,6 +573,7 @@ METHODS: dict[str, Method] = {
     "excise/revisionContent": Method(RevisionContentParams, RevisionContentResult),
     "excise/worktrees": Method(WorktreesParams, dict),
     "excise/candidates": Method(CandidatesParams, dict),
+    "excise/since": Method(SinceParams, dict),
     "excise/addCandidates": Method(AddCandidatesParams, Accepted),
     "excise/removeCandidates": Method(RemoveCandidatesParams, Removed),
     "excise/review": Method(ReviewParams, ReviewResult),

@@ -73,6 +73,25 @@ def _take(asked: Mapping[str, Any], cancel: CancelFlag) -> d.Shape:
     return take_document(repository.top, result, None)
 
 
+def _since(asked: Mapping[str, Any], cancel: CancelFlag) -> d.Shape:
+    from excise_server.git.repository import open_folder
+    from excise_server.memory.reviewed import version_reviewed
+    from excise_server.report.since import since_document
+    from excise_server.sources.since import compare_versions, newer_of, version_named
+
+    repository = open_folder(asked["folder"], asked["folders"])
+    old, new = asked["old"], asked["new"]
+    newer = version_named(repository, new, has_files=False) if new else newer_of(repository, old)
+    cancel.check()
+    if old:
+        older = version_named(repository, old, has_files=False)
+    else:
+        older = version_reviewed(repository, newer)
+    return since_document(
+        repository.top, compare_versions(repository, older, newer, asked["onto"] or "")
+    )
+
+
 def _compared(asked: Mapping[str, Any], cancel: CancelFlag) -> Review:
     from excise_server.candidates.worktrees import compare_candidates
     from excise_server.git.repository import open_folder
@@ -102,6 +121,8 @@ def _candidates(asked: Mapping[str, Any], cancel: CancelFlag) -> d.Shape:
 
 def _taken(asked: Mapping[str, Any], cancel: CancelFlag) -> d.Shape:
     from excise_server.candidates.chosen import take_from_review, without
+    from excise_server.git.repository import open_folder
+    from excise_server.memory.reviewed import note_taken
     from excise_server.report.take import taken_document
     from excise_server.review.mixes import BrokenMixError
     from excise_server.review.taking import Plan, Taken, choices_planned
@@ -117,6 +138,9 @@ def _taken(asked: Mapping[str, Any], cancel: CancelFlag) -> d.Shape:
         )
     except BrokenMixError as error:
         return taken_document(top, Taken((), (), (), origin=candidates.origin), error)
+    note_taken(
+        open_folder(asked["folder"], asked["folders"]), candidates.found, result, "the editor"
+    )
     return taken_document(top, result)
 
 
@@ -199,6 +223,7 @@ def _refused(name: str) -> float:
 _SURVEYS: dict[str, tuple[Callable[[Mapping[str, Any], CancelFlag], d.Shape | d.Plain], Any]] = {
     "candidates": (_candidates, d.CandidatesDocument),
     "review": (_review, d.ReviewDocument),
+    "since": (_since, d.SinceDocument),
     "take": (_take, d.TakeDocument),
     "taken": (_taken, d.TakenDocument),
     "checked": (_checked, d.CheckedDocument),

@@ -1,0 +1,136 @@
+"""Versions of candidates that somebody looked at, remembered by repository, with all their bytes.
+
+A candidate is known by any of its names. What was looked at outlives its commits: a forced push and
+git's garbage collection take nothing away, so the changes themselves are kept.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import zlib
+from collections.abc import Iterable
+from pathlib import Path
+
+import msgspec
+
+from excise_server.foundation.changes import Side
+from excise_server.foundation.escape import visible
+from excise_server.foundation.inputs import SourceError, megabytes
+from excise_server.git.repository import Repository
+from excise_server.memory.reviews import Store, StoreError
+from excise_server.processes.parsers import cache_folder
+from excise_server.review.candidate import Candidate
+from excise_server.review.taking import Taken
+from excise_server.sources.since import WAYS, CandidateVersion, SeenVersion
+
+MAX_KEPT = 20_000_000
+"""Most bytes of the files of a version, before and after, that are kept: 20 MB."""
+
+_Files = list[tuple[str, str, bytes, str]]
+
+
+class _Kept(msgspec.Struct, array_like=True):
+    """The files before and after: path, mode, bytes, blob."""
+
+    old: _Files
+    new: _Files
+
+
+def note_reviewed(
+    repository: Repository, candidate: Candidate, door: str, cache: Path | None = None
+) -> str:
+    """Remember a version as looked at, in place of an earlier one, and say so or why not.
+
+    - ``candidate``: as it is replayed, with its names.
+    - ``door``: where somebody looked at it.
+    """
+    name = candidate.label or candidate.branch or candidate.id
+    folder = cache or cache_folder()
+    sides = candidate.old, candidate.new
+    size = sum(len(side.data) for files in sides for side in files.values())
+    if folder is None or size > MAX_KEPT:
+        why = "there is no folder for caches" if folder is None else f"{megabytes(size)} of files"
+        return f"{visible(name)} is not remembered as looked at: {why}"
+    kept = _Kept(*([(p, s.mode, s.data, s.blob) for p, s in files.items()] for files in sides))
+    try:
+        data = zlib.compress(msgspec.msgpack.encode(kept), 1)
+    except UnicodeEncodeError:
+        return f"{visible(name)} is not remembered as looked at: a path is not UTF-8"
+    store = Store(folder, repository.common)
+    names = sorted(set(_names(candidate)))
+    row = (json.dumps(names), candidate.commit, door, store.now, data)
+    try:
+        store.write(
+            [
+                ("delete from seen where names = ?", [row[:1]]),
+                ("insert into seen values (?, ?, ?, ?, ?)", [row]),
+            ]
+        )
+    except (StoreError, UnicodeEncodeError) as error:
+        return f"{visible(name)} is not remembered as looked at: {error}"
+    return f"{visible(name)} is remembered as looked at"
+
+
+def note_taken(
+    repository: Repository, candidates: Iterable[Candidate], taken: Taken, door: str
+) -> None:
+    """Remember the candidates as looked at of which something was taken, but not by a machine."""
+    ids = {part.candidate for part in taken.parts}
+    if not os.environ.get("CI"):
+        for candidate in candidates:
+            if candidate.id in ids:
+                note_reviewed(repository, candidate, door)
+
+
+def version_reviewed(
+    repository: Repository, newer: CandidateVersion, cache: Path | None = None
+) -> CandidateVersion:
+    """Return what was last looked at of a candidate.
+
+    Raises SourceError if nothing is known, or what is known cannot be read.
+    """
+    folder = cache or cache_folder()
+    names = set(_names(newer.candidate))
+    try:
+        store = Store(folder, repository.common) if folder is not None else None
+        query = (
+            "select rowid, names, commit_id, door, used from seen order by used desc, rowid desc"
+        )
+        for row, known, commit, door, when in store.read(query) if store else ():
+            if names.isdisjoint(json.loads(known)):
+                continue
+            files = store.read("select files from seen where rowid = ?", row) if store else []
+            data = files[0][0]
+            kept = msgspec.msgpack.decode(_unpacked(data), type=_Kept)
+            old, new = (
+                {p: Side(m, d, b) for p, m, d, b in files} for files in (kept.old, kept.new)
+            )
+            return CandidateVersion(
+                newer.name,
+                Candidate(newer.candidate.id, "", "", "", newer.candidate.names),
+                remembered=SeenVersion(int(when), str(door), str(commit), old, new),
+            )
+        damage = store.repaired if store else ""
+    except (StoreError, ValueError, TypeError, zlib.error, msgspec.MsgspecError) as error:
+        raise SourceError(f"what you looked at cannot be read: {error}", hint=WAYS) from error
+    reason = f"nothing is known of what you looked at of {visible(newer.name)}"
+    raise SourceError(f"{reason}{f' ({damage})' if damage else ''}", hint=WAYS)
+
+
+def _names(candidate: Candidate) -> list[str]:
+    """Return the names by which a version is known later: not its commit, which changes.
+
+    A folder is a name only of what has no other: the same folder shows one branch after another.
+    """
+    branch = [f"branch:{visible(candidate.branch)}"] if candidate.branch else []
+    names = [n for n in (candidate.id, *candidate.names, *branch) if not n.startswith("commit:")]
+    return [name for name in names if not name.startswith("worktree:")] or names
+
+
+def _unpacked(data: bytes) -> bytes:
+    unpacker = zlib.decompressobj()
+    unpacked = unpacker.decompress(data, 2 * MAX_KEPT)
+    if unpacker.unconsumed_tail:
+        raise ValueError("over its limit")
+    return unpacked

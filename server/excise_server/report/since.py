@@ -1,0 +1,204 @@
+"""What changed between two versions: its document, and the views of that for people."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime
+
+from rich.console import Console, RenderableType
+from rich.text import Text
+
+from excise_server.foundation.escape import printable, source_text, spelled, visible
+from excise_server.report.markdown import LONGEST_PAGE, bounded, code_span, fenced, inert
+from excise_server.report.tables import Sentence
+from excise_server.report.words import plural
+from excise_server.review.hunks import hunk_name
+from excise_server.review.since import AMENDED, CHANGED, CONFLICT, DROPPED, FOLDED, NEW, SAME
+from excise_server.sources.since import CandidateVersion, ComparedVersions
+from excise_server.wire import documents as d
+
+_STATES = (SAME, CHANGED, NEW, DROPPED, CONFLICT)
+_OF_SERIES = {
+    SAME: "unchanged",
+    AMENDED: "amended",
+    DROPPED: "dropped",
+    NEW: "new",
+    FOLDED: "folded",
+}
+_MOST_LINES = 40
+_WORDS = {CONFLICT: "the base changed these lines, too; NEW has"}
+_STYLES = {"-": "red", "+": "green", " ": "dim", "\\": "dim"}
+
+
+def since_document(top: str | None, compared: ComparedVersions) -> d.SinceDocument:
+    """Return what changed; ``top`` is the folder of the repository, if there is one."""
+    counts = Counter(dict.fromkeys(_STATES, 0)) | compared.since.counts
+    has_lines = bool(compared.onto)
+    series = Counter(pair.status for pair in compared.pairs)
+    return d.SinceDocument(
+        repository=None if top is None else visible(top),
+        summary=_summary(compared),
+        old=_version(compared.old, compared.onto),
+        new=_version(compared.new, compared.onto),
+        onto=compared.onto or None,
+        hunks={state: counts[state] for state in _STATES},
+        patches={word: series[state] for state, word in _OF_SERIES.items()} if series else {},
+        series=[
+            d.SincePatchEntry(
+                status=pair.status,
+                old=pair.old.number if pair.old else None,
+                new=pair.new.number if pair.new else None,
+                old_title=visible(pair.old.title) if pair.old else None,
+                title=visible(pair.new.title) if pair.new else None,
+            )
+            for pair in compared.pairs
+        ],
+        files=[
+            d.SinceFileEntry(
+                path=spelled(file.path),
+                base_path=spelled(file.base_path),
+                facts=[d.SinceFactEntry(status=f.status, text=visible(f.text)) for f in file.facts],
+                hunks=[
+                    d.SinceHunkEntry(
+                        status=hunk.status,
+                        lo=hunk.new[0] if has_lines else None,
+                        hi=hunk.new[1] if has_lines else None,
+                        heading=hunk.heading,
+                        old=_image(hunk.lines, "-"),
+                        new=_image(hunk.lines, "+"),
+                        lines=list(hunk.lines),
+                    )
+                    for hunk in file.hunks
+                ],
+            )
+            for file in compared.since.files
+            if file.facts or file.hunks
+        ],
+        notes=[*compared.notes],
+    )
+
+
+def _version(version: CandidateVersion, onto: str) -> d.SinceVersionEntry:
+    candidate, remembered = version.candidate, version.remembered
+    seen = None
+    if remembered is not None:
+        seen = datetime.fromtimestamp(remembered.when, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return d.SinceVersionEntry(
+        name=visible(version.name),
+        commit=candidate.commit or (remembered.commit if remembered else "") or None,
+        base=candidate.base or None,
+        door=remembered.door if remembered else None,
+        seen=seen,
+    )
+
+
+def _image(lines: Iterable[str], sign: str) -> str:
+    """Return the lines of one side, from the first that differs to the last."""
+    body = [line for line in lines if line[:1] != "\\"]
+    places = [number for number, line in enumerate(body) if line[:1] != " "]
+    inner = body[places[0] : places[-1] + 1] if places else []
+    return "".join(f"{line[1:]}\n" for line in inner if line[:1] in (" ", sign))
+
+
+def _summary(compared: ComparedVersions) -> str:
+    """Return the first line: what the author did."""
+    counts = compared.since.counts
+    touched = counts[CHANGED], counts[NEW], counts[DROPPED]
+    disputed = counts[CONFLICT]
+    also = f"; in {plural(disputed, 'hunk')} the base changed the same lines" if disputed else ""
+    if not any(touched):
+        old, new = compared.old.candidate, compared.new.candidate
+        if disputed:
+            return f"no change by the author in {counts[SAME]:,} of {counts.total():,} hunks{also}"
+        if old.commit and old.commit == new.commit:
+            return "no change: OLD and NEW are one commit"
+        if not counts.total():
+            return "neither version changes anything"
+        is_rebased = bool(old.base and new.base) and old.base != new.base
+        return f"{'rebased only: ' if is_rebased else ''}no change by the author"
+    words = [f"{touched[0]:,} of {plural(counts.total(), 'hunk')} changed"]
+    words += [f"{n:,} {word}" for n, word in zip(touched[1:], (NEW, DROPPED), strict=True) if n]
+    return f"{', '.join(words)}{also}"
+
+
+# --- views ---------------------------------------------------------------------------------------
+
+
+def _series(document: d.SinceDocument, *, is_whole: bool) -> Iterator[str]:
+    """Yield the line about the patches, and one for each that is not as before."""
+    if not document.patches:
+        return
+    counts = (f"{n:,} {word}" for word, n in document.patches.items() if n or word != FOLDED)
+    yield ", ".join(counts)
+    for pair in document.series:
+        is_retitled = None not in (pair.title, pair.old_title) and pair.title != pair.old_title
+        if pair.status == SAME and not (is_whole or is_retitled):
+            continue
+        numbers = f"{pair.old or '-'} to {pair.new or '-'}"
+        was = f" (was: {pair.old_title})" if is_retitled else ""
+        word = "folded into others" if pair.status == FOLDED else pair.status
+        yield f"  {numbers}: {word}: {pair.title or pair.old_title}{was}"
+
+
+def _versions(document: d.SinceDocument) -> str:
+    """Return which versions are compared."""
+    old = document.old
+    seen = f", as you read it on {old.seen} in {old.door}" if old.seen else ""
+    onto = f", both on {document.onto[:10]}" if document.onto else ", without a tree"
+    return f"{old.name}{seen} to {document.new.name}{onto}"
+
+
+def _head(hunk: d.SinceHunkEntry) -> str:
+    where = "@@" if hunk.lo is None or hunk.hi is None else f"#{hunk_name(hunk.lo, hunk.hi)}"
+    word = _WORDS.get(hunk.status, hunk.status)
+    return f"{where} {word}{f': {hunk.heading}' if hunk.heading else ''}"
+
+
+def since_lines(
+    document: d.SinceDocument, out: Console, *, is_whole: bool = False
+) -> Iterator[RenderableType]:
+    """Yield the page on a terminal, or as plain text, line by line.
+
+    - ``is_whole``: show every line of a hunk, and every patch of a series.
+    """
+    yield Text(printable(document.summary), "bold")
+    yield Text(printable(_versions(document)), "dim")
+    for line in _series(document, is_whole=is_whole):
+        yield Text(printable(line))
+    above = ""
+    for file in document.files:
+        moved = f" (from {file.base_path})" if file.base_path != file.path else ""
+        if file.path != above:  # patches without a tree may each change it
+            yield Text(printable(f"{file.path}{moved}"), "bold cyan")
+        above = file.path
+        for fact in file.facts:
+            yield Text(f"{fact.status}: {printable(fact.text)}")
+        for hunk in file.hunks:
+            yield Text(printable(_head(hunk)), "cyan")
+            for line in _cut(hunk.lines, is_whole=is_whole):
+                yield Text(source_text(line), _STYLES.get(line[:1], "dim"))
+    for note in document.notes:
+        yield Sentence(Text("note: ", "dim"), printable(note))
+
+
+def _cut(lines: list[str], *, is_whole: bool) -> list[str]:
+    if is_whole or len(lines) <= _MOST_LINES:
+        return lines
+    return [*lines[: _MOST_LINES - 1], f"… {len(lines) - _MOST_LINES + 1:,} more lines (-v)"]
+
+
+def since_markdown(document: d.SinceDocument, *, is_whole: bool = False) -> str:
+    """Return the page as Markdown, inert whatever it contains, of bounded length."""
+    parts = [f"**{inert(document.summary)}**", inert(_versions(document))]
+    if series := [*_series(document, is_whole=is_whole)]:
+        parts.append("\n".join(f"- {inert(line.strip())}" for line in series))
+    for file in document.files:
+        moved = f" (from {code_span(file.base_path)})" if file.base_path != file.path else ""
+        facts = "".join(f"\n- {fact.status}: {inert(fact.text)}" for fact in file.facts)
+        parts.append(f"{code_span(file.path)}{moved}{facts}")
+        for hunk in file.hunks:
+            lines = [source_text(line) for line in _cut(hunk.lines, is_whole=is_whole)]
+            parts.append(f"{inert(_head(hunk))}\n\n{fenced(lines, 'diff')}")
+    parts += [f"note: {inert(note)}" for note in document.notes]
+    return "\n\n".join(bounded(parts, LONGEST_PAGE, "excise since -v shows all"))
