@@ -401,13 +401,20 @@ def _added(
     [(lo, hi, a), *more], [(start, stop, b), *others] = mine, theirs
     if more or others or not lo == hi == start == stop:
         return None
+    where = both_only_add(path, target, lo, a, b)
+    return where and RelationReason("both add", f"both add {where}", path, lo + 1)
+
+
+def both_only_add(path: str, target: str, line: int, a: str, b: str) -> str | None:
+    """Return to what two insertions at one place add, or None if their order may say something.
+
+    - ``target``, ``a``, ``b``: normalised texts: the file, and what is inserted before a line.
+    - ``line``: from 0.
+    """
     if is_changelog(path):
-        message = f"both add entries to {shown_name(path)}: their order is to be checked"
-        return RelationReason("both add", message, path, lo + 1)
-    added = both_add(target, lo, a, b, languages.resolve(None, path, target))
-    if added is None:
-        return None
-    return RelationReason("both add", f"both add to {added.parent or path}", path, lo + 1)
+        return f"entries to {shown_name(path)}: their order is to be checked"
+    added = both_add(target, line, a, b, languages.resolve(None, path, target))
+    return None if added is None else f"to {printable(added.parent) or shown_name(path)}"
 
 
 def _rivalry(

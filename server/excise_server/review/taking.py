@@ -49,6 +49,7 @@ from excise_server.review.hunks import (
     review_files,
 )
 from excise_server.review.imports import PythonFiles, WrongUse
+from excise_server.review.kinds import is_changelog
 from excise_server.review.merged_bytes import Conversion, conversion
 from excise_server.review.mixes import BrokenMixError, Finding, Mix, Piece, edit_of_line, mending
 
@@ -94,6 +95,9 @@ class TakenUnit:
 class Taken:
     """The result: its files, where each part comes from, the units of chosen hunks, and notes.
 
+    - ``steps``: for each candidate in the order of the choices, the files of the target that it
+      changes, by path: as they are with it and with those before it.
+
     In a review, also the commit that the ``patch`` is for, and the digest of the review.
     """
 
@@ -104,6 +108,7 @@ class Taken:
     origin: str = ""
     digest: str = ""
     patch: bytes = b""
+    steps: tuple[dict[str, FileEdit], ...] = ()
 
 
 def take(
@@ -175,13 +180,40 @@ class _Take:
             for path, origin in sorted(self.origins.items())
         ]
         files = tuple(file for file, _ in composed)
-        check_names(files, {file.path: parts for file, parts in composed})
+        check_names(files, {file.old_path: parts for file, parts in composed})
         return Taken(
             tuple(file for file in files if file.is_edit),
             tuple(part for _, parts in composed for part in parts),
-            (*self._said_of_units(), *self._checked(files, anyway=anyway)),
+            (*self._said_of_units(), *self._checked(files, anyway=anyway), *self._entries()),
             tuple(self.units),
+            steps=tuple(self._steps()),
         )
+
+    def _steps(self) -> Iterator[dict[str, FileEdit]]:
+        """Yield the files of each owner, as they are with it and the owners before it."""
+        changed: dict[str, dict[str, None]] = defaultdict(dict)
+        for path in self.origins:
+            for piece in (*self.lines[path], *self.facts[path]):
+                changed[piece.owner.id][path] = None
+        before = set[str]()
+        for owner in self.owners:
+            before.add(owner.id)
+            yield {
+                path: composed_file(
+                    path,
+                    self.origins[path],
+                    [piece for piece in self.lines[path] if piece.owner.id in before],
+                    [piece for piece in self.facts[path] if piece.owner.id in before],
+                )[0]
+                for path in changed[owner.id]
+            }
+
+    def _entries(self) -> Iterator[str]:
+        """Yield where several candidates add entries, whose order nobody knows."""
+        for path in sorted(filter(is_changelog, self.origins)):
+            gaps = {(e.lo, e.owner.id) for e in self.lines[path] if e.lo == e.hi}
+            if len({lo for lo, _ in gaps}) < len(gaps):
+                yield f"{shown_name(path)}: several add entries at one place: order to check"
 
     # --- candidates and their files ---
 
@@ -452,7 +484,9 @@ class _Take:
         for fact in self.facts[path]:
             if fact.kind == "file":
                 return fact.owner
-        edits = disjoint(self.lines[path])
+        if (origin := self.origins.get(path)) is None:
+            return None
+        edits = disjoint(self.lines[path], origin)
         placed = [(edit.lo, edit.hi, len(byte_lines(edit.data))) for edit in edits]
         index = edit_of_line(placed, line)
         return None if index is None else edits[index].owner
