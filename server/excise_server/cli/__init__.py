@@ -23,6 +23,7 @@ COMMANDS = {
     "duplicates": "Find patches that may be about the same issue.",
     "worktrees": "Rank and group whole worktrees or branches.",
     "review": "Show what candidates change, hunk by hunk, side by side.",
+    "land": "Put candidates of different tasks together, and say what fits.",
     "take": "Put together what you choose of candidates, as one patch.",
     "eval": "Correlate measures with a label, on your own data.",
     "serve": "Run the language server.",
@@ -30,7 +31,7 @@ COMMANDS = {
 }
 
 # These parse their input in a fork: if a text ends the process, another fork starts again.
-_PARSING = {"score", "matrix", "rank", "explain", "cluster", "worktrees", "review", "take"}
+_PARSING = {"score", "matrix", "rank", "explain", "cluster", "worktrees", "review", "take", "land"}
 
 EPILOG = """\b
 Exit codes:

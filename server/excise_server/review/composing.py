@@ -161,9 +161,11 @@ def disjoint(lines: Sequence[NewLines], origin: Side) -> list[NewLines]:
         same_gap = [other for other in near if edit.lo == edit.hi == other.lo == other.hi]
         both_add = same_gap and _both_add(same_gap, edit, origin)
         for other in near:
-            # They share a line, one lies strictly inside the other, or both fill one gap.
-            is_added = other in same_gap and not both_add
-            if is_added or (edit.lo < other.hi and other.lo < edit.hi):
+            # They share a line, one lies strictly inside the other, or both fill one gap. What two
+            # candidates do to neighbouring lines is two texts of one hunk, and no mix either.
+            touches = edit.owner.id != other.owner.id and (edit.is_of_all or other.is_of_all)
+            is_near = other not in same_gap if both_add else touches or other in same_gap
+            if is_near or (edit.lo < other.hi and other.lo < edit.hi):
                 larger, smaller = sorted((other, edit), key=lambda edit: edit.lo - edit.hi)
                 raise _overlap(larger, smaller)
         chosen.append(edit)

@@ -27,7 +27,7 @@ from typing import NamedTuple
 import msgspec
 
 from excise.text import byte_lines, raw_lines
-from excise_server.foundation.changes import LINK, SUBMODULE, Side
+from excise_server.foundation.changes import LINK, SUBMODULE, Side, differing_lines
 from excise_server.foundation.escape import path_spelled, printable, shown_name
 from excise_server.foundation.file_bytes import ByteLines, text_of_bytes
 from excise_server.foundation.inputs import SourceError, first_few
@@ -117,6 +117,7 @@ def take(
     *,
     anyway: bool = False,
     split: bool = False,
+    by_steps: bool = False,
 ) -> Taken:
     """Compose the chosen parts into one change of the target.
 
@@ -129,8 +130,11 @@ def take(
     - ``choices``: in any order.
     - ``anyway``: whether a mix that cannot work is taken, and what is wrong with it becomes a note.
     - ``split``: whether a hunk is taken without those that belong with it.
+    - ``by_steps``: whether the result has its ``steps``.
     """
-    return _Take(batches, list(choices), split=split).taken(anyway=anyway)
+    taking = _Take(batches, list(choices), split=split)
+    taken = taking.taken(anyway=anyway)
+    return replace(taken, steps=tuple(taking.steps())) if by_steps else taken
 
 
 _Unit = tuple[tuple[tuple[int, int], ...], tuple[str, ...]]
@@ -186,10 +190,9 @@ class _Take:
             tuple(part for _, parts in composed for part in parts),
             (*self._said_of_units(), *self._checked(files, anyway=anyway), *self._entries()),
             tuple(self.units),
-            steps=tuple(self._steps()),
         )
 
-    def _steps(self) -> Iterator[dict[str, FileEdit]]:
+    def steps(self) -> Iterator[dict[str, FileEdit]]:
         """Yield the files of each owner, as they are with it and the owners before it."""
         changed: dict[str, dict[str, None]] = defaultdict(dict)
         for path in self.origins:
@@ -287,8 +290,7 @@ class _Take:
             result = None if change.new is None else (change.path, change.new.mode, change.new.data)
             yield Fact(candidate, file.path, "file", result, change)
             return
-        # The hunks of all chosen candidates: edits that touch are two texts of one hunk, no mix.
-        yield from _all_lines(candidate, self._reviewed(*self.owners)[file.path], old, new)
+        yield from _all_lines(candidate, file.path, old, new)
         if change.path != file.path:
             yield Fact(candidate, file.path, "name", change.path, change)
         if change.old.mode != change.new.mode:
@@ -625,16 +627,17 @@ def _lines(change: FileChange) -> tuple[ByteLines | None, ByteLines | None]:
 
 
 def _all_lines(
-    candidate: Candidate, file: ReviewedFile, old: ByteLines, new: ByteLines
+    candidate: Candidate, path: str, old: ByteLines, new: ByteLines
 ) -> Iterator[NewLines]:
     """Yield everything that a candidate does to the lines of a file, byte for byte."""
     line = shift = 0
-    for lo, hi, start, stop in (*file.spans(candidate.id), (len(old.lines), -1, -1, -1)):
+    spans = differing_lines(old.texts, new.texts)
+    for lo, hi, start, stop in (*spans, (len(old.lines), -1, -1, -1)):
         for first, last in _differing(old.lines[line:lo], new.lines[line + shift : lo + shift]):
             data = b"".join(new.lines[line + shift + first : line + shift + last])
-            yield NewLines(candidate, file.path, line + first, line + last, data, True, False)
+            yield NewLines(candidate, path, line + first, line + last, data, True, False)
         if hi >= 0:
-            yield NewLines(candidate, file.path, lo, hi, b"".join(new.lines[start:stop]), True)
+            yield NewLines(candidate, path, lo, hi, b"".join(new.lines[start:stop]), True)
         line, shift = hi, stop - hi
 
 
