@@ -205,6 +205,19 @@ async def worktrees(ls: ExciseServer, params: p.WorktreesParams) -> dict[str, An
     return await _surveyed(ls, "worktrees", place, arguments)
 
 
+async def land(ls: ExciseServer, params: p.LandParams) -> dict[str, Any]:
+    """Put candidates of different tasks together, and say what fits; nothing is written.
+
+    Raises JsonRpcInvalidParams if the URI is not inside of a workspace folder. Raises RequestFailed
+    if the workspace is not trusted, a name denotes no candidate or task, or the union cannot work.
+    """
+    place = place_of(ls, params.uri)
+    await ls.memory.ready()
+    asked = {"candidates": params.candidates or [], "task": params.task or "",
+             "issue": params.issue or "", "anyway": params.anyway is True}  # fmt: skip
+    return await survey(ls, "land", place, **asked)
+
+
 async def survey(
     ls: ExciseServer,
     kind: str,

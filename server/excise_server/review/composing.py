@@ -163,7 +163,12 @@ def disjoint(lines: Sequence[NewLines], origin: Side) -> list[NewLines]:
         for other in near:
             # They share a line, one lies strictly inside the other, or both fill one gap. What two
             # candidates do to neighbouring lines is two texts of one hunk, and no mix either.
-            touches = edit.owner.id != other.owner.id and (edit.is_of_all or other.is_of_all)
+            touches = (
+                edit.owner.id != other.owner.id
+                and (edit.is_of_all or other.is_of_all)
+                and edit.is_hunk
+                and other.is_hunk
+            )
             is_near = other not in same_gap if both_add else touches or other in same_gap
             if is_near or (edit.lo < other.hi and other.lo < edit.hi):
                 larger, smaller = sorted((other, edit), key=lambda edit: edit.lo - edit.hi)

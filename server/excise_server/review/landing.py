@@ -21,7 +21,7 @@ from excise_server.review.relations import Batch, CandidateRelation, RelationRea
 from excise_server.review.taking import Choice, Taken, take
 from excise_server.review.verdicts import FAILED, PASSED, Outcome
 
-LeftOutWord = Literal["collides", "breaks", "conflicts", "fails"]
+LeftOutWord = Literal["collides", "breaks", "conflicts", "empty", "fails"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,7 @@ class Obstacle:
     """Why a candidate does not land: a place, and what is there, as a phrase.
 
     - ``word``: it collides with another candidate, breaks it or is broken by it, is in conflict
-      with the target, or fails its checks.
+      with the target, changes nothing that can be read, or fails its checks.
     - ``other``: the id of the other candidate, or empty.
     - ``path``, ``line``: as of `RelationReason`.
     """
@@ -135,7 +135,10 @@ def land(
             Obstacle("breaks", f"breaks the target: {why.message}", "", why.path, why.line)
             for why in in_target.get(candidate.id, ())
         ]
-        if anyway:
+        if not (candidate.old or candidate.new):
+            why = printable("; ".join(["changes nothing that can be read", *candidate.notes]))
+            obstacles[candidate.id].append(Obstacle("empty", why))
+        elif anyway:
             notes += [f"{shown_name(candidate.label)}: {each.message}" for each in own]
         elif own:
             obstacles[candidate.id] += own
@@ -175,11 +178,15 @@ def land(
         for candidate in chosen.candidates
         if candidate.id not in landed
     ]
+    added: dict[tuple[str, str], dict[str, None]] = defaultdict(dict)
     for relation in related:
-        for why in relation.reasons if {relation.first, relation.second} <= landed else ():
+        names = relation.first, relation.second
+        for why in relation.reasons if landed.issuperset(names) else ():
             if why.word == "both add":
-                a, b = (shown_name(by_id[c].label) for c in (relation.first, relation.second))
-                notes.append(f"{a} and {b} {why.message}")
+                added[why.path, why.message] |= dict.fromkeys(names)
+    for (_, message), both in added.items():
+        labels = [shown_name(c.label) for c in order if c.id in both]
+        notes.append(f"{first_few(labels, 8)} {message}")
     notes += _generated(order)
     return Landing(
         tuple(order), (*left_out, *chosen.left_out), chosen.undecided, taken, tuple(notes)

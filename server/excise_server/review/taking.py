@@ -26,6 +26,7 @@ from typing import NamedTuple
 
 import msgspec
 
+from excise.patches.blocks import Span
 from excise.text import byte_lines, raw_lines
 from excise_server.foundation.changes import LINK, SUBMODULE, Side, differing_lines
 from excise_server.foundation.escape import path_spelled, printable, shown_name
@@ -290,7 +291,8 @@ class _Take:
             result = None if change.new is None else (change.path, change.new.mode, change.new.data)
             yield Fact(candidate, file.path, "file", result, change)
             return
-        yield from _all_lines(candidate, file.path, old, new)
+        texts = [raw_lines(side.text or "") for side in (change.old, change.new)]
+        yield from _all_lines(candidate, file.path, old, new, differing_lines(*texts))
         if change.path != file.path:
             yield Fact(candidate, file.path, "name", change.path, change)
         if change.old.mode != change.new.mode:
@@ -627,11 +629,13 @@ def _lines(change: FileChange) -> tuple[ByteLines | None, ByteLines | None]:
 
 
 def _all_lines(
-    candidate: Candidate, path: str, old: ByteLines, new: ByteLines
+    candidate: Candidate, path: str, old: ByteLines, new: ByteLines, spans: Iterable[Span]
 ) -> Iterator[NewLines]:
-    """Yield everything that a candidate does to the lines of a file, byte for byte."""
+    """Yield everything that a candidate does to the lines of a file, byte for byte.
+
+    - ``spans``: where the text differs.
+    """
     line = shift = 0
-    spans = differing_lines(old.texts, new.texts)
     for lo, hi, start, stop in (*spans, (len(old.lines), -1, -1, -1)):
         for first, last in _differing(old.lines[line:lo], new.lines[line + shift : lo + shift]):
             data = b"".join(new.lines[line + shift + first : line + shift + last])
