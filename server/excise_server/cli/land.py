@@ -24,11 +24,11 @@ from excise_server.foundation.inputs import SourceError
 from excise_server.git.branches import NewCommit, check_branch, make_branch, written
 from excise_server.git.checkouts import Selection
 from excise_server.git.repository import Repository
-from excise_server.sources.candidates import SAVED
 from excise_server.report.land import MOST, land_document, land_lines, land_markdown
 from excise_server.review.candidate import Candidate
 from excise_server.review.git_patch import FileEdit
 from excise_server.review.landing import Landing
+from excise_server.sources.candidates import SAVED
 from excise_server.sources.verdicts import read_verdicts
 from excise_server.wire.documents import json_text
 
@@ -137,7 +137,9 @@ def command(
     if is_good and write:
         undo = write_taken(repo, origin, landing.taken)
     if is_good and repository is not None and branch is not None and landing.order:
-        commits = make_branch(repository, branch, landing.taken.origin, _commits(repository, landing))
+        commits = make_branch(
+            repository, branch, landing.taken.origin, _commits(repository, landing)
+        )
     document = land_document(
         top, landing, every.rejected, undo=undo, branch=branch if commits else None,
         commits=commits, notes=notes,

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal
 
 from excise_server.foundation.escape import printable, shown_name
@@ -210,7 +210,9 @@ def _collide(reasons: Iterable[RelationReason]) -> bool:
     return any(why.word == "collides" for why in reasons)
 
 
-def _order(candidates: Sequence[Candidate], meetings: Mapping[tuple[str, str], object]) -> list[Candidate]:
+def _order(
+    candidates: Sequence[Candidate], meetings: Mapping[tuple[str, str], object]
+) -> list[Candidate]:
     """Return those that land: always the one in the way of the fewest others, which then go."""
     waiting = {candidate.id: candidate for candidate in candidates}
     others: dict[str, set[str]] = {name: set() for name in waiting}
@@ -231,7 +233,9 @@ def _order(candidates: Sequence[Candidate], meetings: Mapping[tuple[str, str], o
 
 def _obstacle(why: RelationReason, own: str, other: str, label: str) -> Obstacle:
     if why.word == "collides":
-        return Obstacle("collides", f"collides with {label}: {why.message}", other, why.path, why.line)
+        return Obstacle(
+            "collides", f"collides with {label}: {why.message}", other, why.path, why.line
+        )
     does = "breaks" if why.by == own else "is broken by"
     return Obstacle("breaks", f"{does} {label}: {why.message}", other, why.path, why.line)
 
@@ -245,4 +249,6 @@ def _generated(order: Iterable[Candidate]) -> list[str]:
         if candidate.kind_of(path) == "generated"
     )
     paths = [shown_name(path) for path in sorted(times) if times[path] > 1]
-    return [f"{first_few(paths)}: generated, and changed by several: generate it again"] * bool(paths)
+    return [f"{first_few(paths)}: generated, and changed by several: generate it again"] * bool(
+        paths
+    )

@@ -229,10 +229,14 @@ def broken_in_target(
     broken = {}
     for candidate in candidates:
         own = candidate.old.keys() | candidate.new.keys()
-        using = [p for p in files if p not in own and not words[candidate.id].isdisjoint(words_of[p])]
+        using = [
+            p for p in files if p not in own and not words[candidate.id].isdisjoint(words_of[p])
+        ]
         if not using:
             continue
-        sides = {path: Side("100644", files[path].encode("utf-8", "surrogatepass")) for path in using}
+        sides = {
+            path: Side("100644", files[path].encode("utf-8", "surrogatepass")) for path in using
+        }
         target = Candidate("", "", "", "", label="the target", new=sides)
         beside = {"": patch_files({}, sides), candidate.id: pairs[candidate.id]}
         reader = _Reader([candidate, target], beside, readings)
@@ -458,6 +462,8 @@ def both_only_add(path: str, target: str, line: int, a: str, b: str) -> str | No
     - ``target``, ``a``, ``b``: normalised texts: the file, and what is inserted before a line.
     - ``line``: from 0.
     """
+    if line == len(raw_lines(target)):  # the last line of the file may have no line end
+        a, b = (part if part.endswith("\n") else f"{part}\n" for part in (a, b))
     if is_changelog(path):
         return f"entries to {shown_name(path)}: their order is to be checked"
     added = both_add(target, line, a, b, languages.resolve(None, path, target))
