@@ -5,13 +5,13 @@
 
 `heads` replays the requests of a repository (pull/*) onto its HEAD, and prints the CPU seconds of
 reading, comparing and landing. Of each pair of them that `git merge-file` cannot merge although all
-its conflicts only add on both sides, it says whether the two land together, whether the union parses,
-has every line that either adds and none that one deletes; and of those that do not, the parent.
+its conflicts only add on both sides, it says whether the two land together, whether the union
+parses, has every line that either adds and none that one deletes; and why the others do not land.
 
-`merges` looks at the newest MERGES (3,000) merge commits of two parents until MOST (40) have a file
-that git cannot merge, but for conflicts that only add on both sides. The parents' versions of such a
-file are landed on that of the merge base. Where they fit, the union is compared with what the
-maintainer merged: as lines, up to their order and to blank ones. Each deviation is printed with the lines.
+`merges` looks at the newest MERGES (3,000) merge commits of two parents until MOST (40) files are
+found that git cannot merge, but for conflicts that only add on both sides. The parents' versions of
+such a file are landed on that of the merge base. Where they fit, the union is compared with what
+the maintainer merged: as lines, up to their order and to blank ones. Each deviation is printed.
 """
 
 from __future__ import annotations
@@ -120,7 +120,7 @@ def heads(folder: str, pattern: str = "pull/*") -> None:
         if not parts or not all(map(only_adds, parts.values())):
             continue
         tried += 1
-        result = landed(every, [c for c in (a, b)])
+        result = landed(every, [a, b])
         if len(result.order) < 2:
             why = [o.message for each in result.left_out for o in each.obstacles]
             refused.append(f"{a.label} {b.label}: {'; '.join(why[:2])}")
@@ -140,7 +140,7 @@ def heads(folder: str, pattern: str = "pull/*") -> None:
 
 
 def merged_files(folder: str, merge: str) -> Iterator[tuple[str, tuple[str, str, str], str]]:
-    """Yield the files of a merge with additions alone in conflict: three texts, and what was made."""
+    """Yield the files of a merge of which additions alone conflict: three texts, and the result."""
     bases = git(folder, "merge-base", "--all", f"{merge}^1", f"{merge}^2").split()
     if len(bases) != 1:
         return

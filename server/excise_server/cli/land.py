@@ -1,4 +1,4 @@
-"""``excise land``: candidates of different tasks put together, as a patch, in files, or a branch."""
+"""``excise land``: candidates of different tasks together, as a patch, in files, or a branch."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A new branch of commits that are made of files in memory: no working tree and no hook takes part."""
+"""A new branch, of commits made of files in memory: no working tree and no hook takes part."""
 
 from __future__ import annotations
 

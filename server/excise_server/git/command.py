@@ -1,10 +1,11 @@
 """Running git where everything in the repository may be hostile: its config, refs, links, names.
 
 Only plumbing that reads is ever run (`ALLOWED`), but for the few commands that make a new branch
-(`WRITES`): they touch no working tree, and no index but one that the caller made. Nothing that a repository's config can name is
-executed: there is no pager, hook, filter, file system monitor, helper or textconv in these commands, and
-those that a later git might start are overridden. A missing object is never fetched, because every
-transport is forbidden twice. No terminal, no prompt, no lock is taken.
+(`WRITES`): they touch no working tree, and no index but one that the caller made. Nothing that a
+repository's config can name is executed: there is no pager, hook, filter, file system monitor,
+helper or textconv in these commands, and those that a later git might start are overridden. A
+missing object is never fetched, because every transport is forbidden twice. No terminal, no prompt,
+no lock is taken by what reads.
 """
 
 from __future__ import annotations
@@ -217,7 +218,7 @@ class Git:
                     process = subprocess.Popen(  # noqa: S603 - no shell; the path is absolute
                         line,
                         cwd=self.folder,
-                        env=clean_environment(os.environ) | environment,
+                        env=clean_environment(os.environ) | dict(environment),
                         stdin=source.fileno(),
                         stdout=out.fileno(),
                         stderr=errors.fileno(),

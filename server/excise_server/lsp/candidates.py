@@ -213,9 +213,15 @@ async def land(ls: ExciseServer, params: p.LandParams) -> dict[str, Any]:
     """
     place = place_of(ls, params.uri)
     await ls.memory.ready()
-    asked = {"candidates": params.candidates or [], "task": params.task or "",
-             "issue": params.issue or "", "anyway": params.anyway is True}  # fmt: skip
-    return await survey(ls, "land", place, **asked)
+    return await survey(
+        ls,
+        "land",
+        place,
+        candidates=params.candidates or [],
+        task=params.task or "",
+        issue=params.issue or "",
+        anyway=params.anyway is True,
+    )
 
 
 async def survey(

@@ -145,8 +145,8 @@ def disjoint(lines: Sequence[NewLines], origin: Side) -> list[NewLines]:
     """Return edits of a file in the order of its lines, each once.
 
     What several only add at one place stays in the given order, if its order says nothing
-    (`excise.order_free`). Of a candidate that is chosen as a whole, its single hunks add nothing. An edit that lies in
-    another one of the same candidate adds nothing either.
+    (`excise.order_free`). Of a candidate that is chosen as a whole, its single hunks add nothing.
+    An edit that lies in another one of the same candidate adds nothing either.
 
     Raises SourceError if two overlap.
     """

@@ -8,7 +8,7 @@ finds: always the one that is in the fewest others' way, and of equal ones the f
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -123,36 +123,64 @@ def land(
     - ``anyway``: whether what breaks something, or is in conflict with the target, lands with a
       note.
     """
-    obstacles: dict[str, list[Obstacle]] = defaultdict(list)
-    notes: list[str] = []
     related = list(related)
-    for candidate in chosen.candidates:
-        own = [
-            Obstacle("conflicts", f"{shown_name(path)}: {printable(why)}", "", path)
-            for path, why in candidate.conflicts.items()
-        ]
-        own += [
-            Obstacle("breaks", f"breaks the target: {why.message}", "", why.path, why.line)
-            for why in in_target.get(candidate.id, ())
-        ]
-        if not (candidate.old or candidate.new):
-            why = printable("; ".join(["changes nothing that can be read", *candidate.notes]))
-            obstacles[candidate.id].append(Obstacle("empty", why))
-        elif anyway:
-            notes += [f"{shown_name(candidate.label)}: {each.message}" for each in own]
-        elif own:
-            obstacles[candidate.id] += own
+    obstacles = {
+        candidate.id: list(_alone(candidate, in_target.get(candidate.id, ())))
+        for candidate in chosen.candidates
+    }
+    notes = []
+    for candidate in chosen.candidates if anyway else ():
+        wanted = [each for each in obstacles[candidate.id] if each.word != "empty"]
+        notes += [f"{shown_name(candidate.label)}: {each.message}" for each in wanted]
+        obstacles[candidate.id] = [e for e in obstacles[candidate.id] if e not in wanted]
     by_id = {candidate.id: candidate for candidate in chosen.candidates}
     meetings = _meetings(by_id, related)
     order = _order(
-        [candidate for candidate in chosen.candidates if candidate.id not in obstacles],
-        {pair: why for pair, why in meetings.items() if not anyway or _collide(why)},
+        [candidate for candidate in chosen.candidates if not obstacles[candidate.id]],
+        [pair for pair, why in meetings.items() if not anyway or _collide(why)],
     )
+    order, taken = _union(order, obstacles, anyway=anyway)
+    landed = {candidate.id for candidate in order}
+    for pair, reasons in meetings.items():
+        if landed.issuperset(pair):
+            notes += [f"broken: {why.message}" for why in reasons]
+        for own, other in (pair, pair[::-1]):
+            if own not in landed and other in landed:
+                label = shown_name(by_id[other].label)
+                obstacles[own] += [_obstacle(why, own, other, label) for why in reasons]
+    left_out = [
+        LeftOut(candidate, tuple(obstacles[candidate.id]))
+        for candidate in chosen.candidates
+        if candidate.id not in landed
+    ]
+    notes += [*_both_add(order, related), *_generated(order)]
+    return Landing(
+        tuple(order), (*left_out, *chosen.left_out), chosen.undecided, taken, tuple(notes)
+    )
+
+
+def _alone(candidate: Candidate, in_target: Iterable[RelationReason]) -> Iterator[Obstacle]:
+    """Yield why a candidate does not land, whatever the others are."""
+    if not (candidate.old or candidate.new):
+        why = printable("; ".join(["changes nothing that can be read", *candidate.notes]))
+        yield Obstacle("empty", why)
+    for path, conflict in candidate.conflicts.items():
+        yield Obstacle("conflicts", f"{shown_name(path)}: {printable(conflict)}", "", path)
+    for use in in_target:
+        yield Obstacle("breaks", f"breaks the target: {use.message}", "", use.path, use.line)
+
+
+def _union(
+    order: list[Candidate], obstacles: Mapping[str, list[Obstacle]], *, anyway: bool
+) -> tuple[list[Candidate], Taken]:
+    """Take candidates together, without those that turn out not to fit, whose obstacles it adds.
+
+    Raises BrokenMixError if the union cannot work, and nobody is known to bring that.
+    """
     while True:
         choices = [Choice(candidate.id, in_conflict=anyway) for candidate in order]
         try:
-            taken = take([order], choices, anyway=anyway, by_steps=True)
-            break
+            return order, take([order], choices, anyway=anyway, by_steps=True)
         except OverlapError as error:
             *_, last = (c for c in order if c.id in error.owners)
             obstacles[last.id].append(Obstacle("collides", error.reason))
@@ -164,33 +192,21 @@ def land(
             for each in brought:
                 obstacle = Obstacle("breaks", str(each), "", each.path, each.line)
                 obstacles[labels[each.candidate]].append(obstacle)
-        order = [candidate for candidate in order if candidate.id not in obstacles]
+        order = [candidate for candidate in order if not obstacles[candidate.id]]
+
+
+def _both_add(order: Sequence[Candidate], related: Iterable[CandidateRelation]) -> Iterator[str]:
+    """Yield where several candidates only add, each place once."""
     landed = {candidate.id for candidate in order}
-    for pair, reasons in meetings.items():
-        for own, other in (pair, pair[::-1]):
-            if own not in landed and other in landed:
-                label = shown_name(by_id[other].label)
-                obstacles[own] += [_obstacle(why, own, other, label) for why in reasons]
-            elif own in landed and other in landed and own == pair[0]:
-                notes += [f"broken: {why.message}" for why in reasons]
-    left_out = [
-        LeftOut(candidate, tuple(obstacles[candidate.id]))
-        for candidate in chosen.candidates
-        if candidate.id not in landed
-    ]
-    added: dict[tuple[str, str], dict[str, None]] = defaultdict(dict)
+    adding: dict[tuple[str, str], set[str]] = defaultdict(set)
     for relation in related:
         names = relation.first, relation.second
         for why in relation.reasons if landed.issuperset(names) else ():
             if why.word == "both add":
-                added[why.path, why.message] |= dict.fromkeys(names)
-    for (_, message), both in added.items():
-        labels = [shown_name(c.label) for c in order if c.id in both]
-        notes.append(f"{first_few(labels, 8)} {message}")
-    notes += _generated(order)
-    return Landing(
-        tuple(order), (*left_out, *chosen.left_out), chosen.undecided, taken, tuple(notes)
-    )
+                adding[why.path, why.message].update(names)
+    for (_, message), names_there in adding.items():
+        labels = [shown_name(c.label) for c in order if c.id in names_there]
+        yield f"{first_few(labels, 8)} {message}"
 
 
 _Meetings = dict[tuple[str, str], list[RelationReason]]
@@ -210,9 +226,7 @@ def _collide(reasons: Iterable[RelationReason]) -> bool:
     return any(why.word == "collides" for why in reasons)
 
 
-def _order(
-    candidates: Sequence[Candidate], meetings: Mapping[tuple[str, str], object]
-) -> list[Candidate]:
+def _order(candidates: Sequence[Candidate], meetings: Iterable[tuple[str, str]]) -> list[Candidate]:
     """Return those that land: always the one in the way of the fewest others, which then go."""
     waiting = {candidate.id: candidate for candidate in candidates}
     others: dict[str, set[str]] = {name: set() for name in waiting}

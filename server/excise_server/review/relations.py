@@ -453,7 +453,9 @@ def _added(
     if more or others or not lo == hi == start == stop:
         return None
     where = both_only_add(path, target, lo, a, b)
-    return where and RelationReason("both add", f"both add {where}", path, lo + 1)
+    if where is None:
+        return None
+    return RelationReason("both add", f"both add {where}", path, lo + 1)
 
 
 def both_only_add(path: str, target: str, line: int, a: str, b: str) -> str | None:

@@ -197,7 +197,8 @@ class _Take:
         """Yield the files of each owner, as they are with it and the owners before it."""
         changed: dict[str, dict[str, None]] = defaultdict(dict)
         for path in self.origins:
-            for piece in (*self.lines[path], *self.facts[path]):
+            pieces: list[NewLines | Fact] = [*self.lines[path], *self.facts[path]]
+            for piece in pieces:
                 changed[piece.owner.id][path] = None
         before = set[str]()
         for owner in self.owners:

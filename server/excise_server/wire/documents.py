@@ -714,7 +714,8 @@ class TakenDocument(TakeDocument, frozen=True, kw_only=True):
 class ObstacleEntry(Shape, frozen=True, kw_only=True):
     """Why a candidate does not land, in words and as one word.
 
-    The word is ``collides``, ``breaks``, ``conflicts``, ``empty`` or ``fails``. ``other`` is the id of the candidate that is in the way, if it is one; ``line`` is from 1.
+    The word is ``collides``, ``breaks``, ``conflicts``, ``empty`` or ``fails``. ``other`` is the id
+    of the candidate that is in the way, if it is one; ``line`` is from 1.
     """
 
     word: str
