@@ -27,6 +27,7 @@ DOCUMENTS: dict[str, tuple[str, type[shapes.Shape]]] = {
     "worktrees": ("What `excise worktrees --json` prints.", shapes.WorktreesDocument),
     "candidates": ("What `excise/candidates` answers an editor.", shapes.CandidatesDocument),
     "take": ("What `excise take --json` prints.", shapes.TakeDocument),
+    "land": ("What `excise land --format json` prints.", shapes.LandDocument),
     "undone": ("What `excise take --undo --json` prints.", shapes.UndoneDocument),
     "review": ("What `excise review --format json` prints.", shapes.ReviewDocument),
 }

@@ -8,13 +8,14 @@ from collections import Counter
 from dataclasses import replace
 
 import pytest
+from examples.tasks import BASE, CFG, PLANTED
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.server.command import excise
 from tests.server.git_repository import make, needs_git
 from tests.server.raw_client import RawClient
 from tests.server.test_mcp import content, served
-from tests.server.test_relations import BASE, CFG, PLANTED, candidate
+from tests.server.test_relations import candidate
 from tests.server.test_worktrees import worktree
 from tests.server.tree import snapshot
 
@@ -94,7 +95,7 @@ def test_every_door_has_every_row_of_the_planted_repository(repo):
     assert [o["message"] for o in rename["obstacles"]] == [BREAKS, COLLIDES]
     assert (rename["obstacles"][0]["path"], rename["obstacles"][0]["line"]) == ("extra.py", 3)
     assert document["undecided"] == []
-    assert "methodD, methodE both add to Store" in document["notes"]
+    assert "methodD, methodE: both add to Store" in document["notes"]
 
     page = run(repo, "--format", "text").out
     assert len(page.split("\n")) <= 20

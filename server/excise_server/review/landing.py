@@ -206,7 +206,7 @@ def _both_add(order: Sequence[Candidate], related: Iterable[CandidateRelation]) 
                 adding[why.path, why.message].update(names)
     for (_, message), names_there in adding.items():
         labels = [shown_name(c.label) for c in order if c.id in names_there]
-        yield f"{first_few(labels, 8)} {message}"
+        yield f"{first_few(labels, 8)}: {message}"
 
 
 _Meetings = dict[tuple[str, str], list[RelationReason]]
