@@ -119,24 +119,19 @@ def cluster_values(
     check(threshold, linkage)
     distances = 1.0 - values
     if codes is not None and len(set(codes)) < len(codes):
-        _join(distances, codes)
+        import numpy as np
+
+        np.maximum(distances, _APART, out=distances)  # those of the same code alone are 0
+        of_code = defaultdict(list)
+        for at, code in enumerate(codes):
+            of_code[code].append(at)
+        for own in of_code.values():
+            distances[np.ix_(own, own)] = 0.0
     groups: dict[int, list[int]] = defaultdict(list)
     for at, label in enumerate(labels(distances, threshold, linkage)):
         groups[label].append(at)
     found = [_cluster(values, members) for members in groups.values()]
     return tuple(sorted(found, key=lambda c: (-len(c.members), c.members)))
-
-
-def _join(distances: npt.NDArray[np.float64], codes: Sequence[str]) -> None:
-    """Set the distances of the same code to 0, and no others."""
-    import numpy as np
-
-    np.maximum(distances, _APART, out=distances)
-    members = defaultdict(list)
-    for at, code in enumerate(codes):
-        members[code].append(at)
-    for own in members.values():
-        distances[np.ix_(own, own)] = 0.0
 
 
 def check(threshold: float, linkage: str) -> None:

@@ -9,9 +9,6 @@ The paper pools what is added and deleted over the whole text (``place:pooled``)
 which revisions say the same that is too kind: the same guard in two functions mends two bugs. So
 the symmetric form counts what both do at one place of the origin, and a quarter of what they do
 alike elsewhere (``place:anchored``, section 4a).
-
-Over 300 lines, most of them documentation: the guards, the formula and its two public forms are
-what the definition states in one go, and are read side by side with it.
 """
 
 from __future__ import annotations

@@ -160,24 +160,17 @@ class FactsReader:
             return EditFacts(same_program=True)
         if cancel is not None:
             cancel.check()
-        if self._module is None:
-            return EditFacts(same_program=self._is_same_code(text, texts, cancel))
         try:
-            module = self.module(text)
+            if self._module is None:
+                # Whether the grammar finds the same tokens in both texts, comments aside.
+                old, _ = texts.read(self._origin, self._reading, None, cancel)
+                new, _ = texts.read(text, self._reading, self._origin, cancel)
+                return EditFacts(same_program=old.code() == new.code())
+            return _compared(self._module, self.module(text))
         except SyntaxError as error:
             return EditFacts(errors=(f"Python cannot read line {error.lineno or 1}",))
         except Unparsable:
             return EditFacts()
-        return _compared(self._module, module)
-
-    def _is_same_code(self, text: str, texts: ParsedTexts, cancel: CancelFlag | None) -> bool:
-        """Whether the grammar finds the same tokens in both texts, comments aside."""
-        try:
-            old, _ = texts.read(self._origin, self._reading, None, cancel)
-            new, _ = texts.read(text, self._reading, self._origin, cancel)
-        except Unparsable:
-            return False
-        return old.code() == new.code()
 
 
 def _compared(origin: python_facts.Module, module: python_facts.Module) -> EditFacts:

@@ -91,7 +91,9 @@ def count_pairs(
     if len(counted) == 1:  # in the order of the pairs already
         # NumPy copies entries whole if it knows of no fields.
         whole = counted[0].view(np.dtype((np.void, counted[0].itemsize)))
-        by_hunk = whole[_order_of(counted[0]["hunk"], len(hunks))]
+        # NumPy sorts integers of two bytes by counting.
+        small = np.uint16 if len(hunks) <= 1 << 16 else np.int64
+        by_hunk = whole[np.argsort(counted[0]["hunk"].astype(small), kind="stable")]
         return _bounded(hunks, order, by_hunk.view(counted[0].dtype))
     return _by_hunk(hunks, order, np.concatenate([*counted, np.empty(0, _FIELDS)]))
 
@@ -144,19 +146,16 @@ def _of(hunks: Hunks, score: Score) -> Iterator[tuple[float, ...]]:
     for home, counts, share in hunks.counts(score):
         operations = excision(counts)
         value = float(operations.value)
-        if not counts.defined:
-            value = float(_is_alike(hunks, home, score))
+        if not counts.defined:  # 1 if both only reorder the tokens of the hunk, in the same way
+            value = float(
+                all(
+                    region.a.tokens == region.b.tokens
+                    for outline, region in zip(score.outlines, score.regions, strict=True)
+                    if hunks.home(score, outline) == home
+                )
+            )
         parts = (UNDEFINED if part is None else float(part) for part in operations[:3])
         yield (home, value, *parts, share)
-
-
-def _is_alike(hunks: Hunks, home: int, score: Score) -> bool:
-    """Whether both revisions only reorder the tokens of a hunk, in the same way."""
-    return all(
-        region.a.tokens == region.b.tokens
-        for outline, region in zip(score.outlines, score.regions, strict=True)
-        if hunks.home(score, outline) == home
-    )
 
 
 def _by_hunk(hunks: Hunks, order: Sequence[int], entries: Entries) -> PairsInHunks:
@@ -164,15 +163,6 @@ def _by_hunk(hunks: Hunks, order: Sequence[int], entries: Entries) -> PairsInHun
 
     sorted_entries = entries[np.lexsort((entries["second"], entries["first"], entries["hunk"]))]
     return _bounded(hunks, order, sorted_entries)
-
-
-def _order_of(hunk: npt.NDArray[np.int64], count: int) -> npt.NDArray[np.intp]:
-    """Return the order of entries by hunk, those of one hunk as they are."""
-    import numpy as np
-
-    # NumPy sorts integers of two bytes by counting.
-    small = np.uint16 if count <= 1 << 16 else np.int64
-    return np.argsort(hunk.astype(small), kind="stable")
 
 
 def _bounded(hunks: Hunks, order: Sequence[int], entries: Entries) -> PairsInHunks:

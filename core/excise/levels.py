@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from hashlib import blake2b
 from typing import Any, NamedTuple
@@ -295,6 +296,7 @@ def _text(forms: CodeForms, text: str, cancel: CancelFlag | None) -> str:
     return text
 
 
+@dataclass(eq=False)
 class Programs:
     """Which revisions of one origin are the same program, over all of their files.
 
@@ -306,31 +308,21 @@ class Programs:
       revisions that both change code are the same program whatever else they change.
     - ``digests``: for each revision, what stands for all of its bytes, or an empty string.
     - ``forms``: returns the normal forms of the texts of a path.
-    - ``cancel``: looked at while forms are made. Where it runs out of time by itself, only equal
-      texts are the same.
+    - ``cancel``: looked at while forms are made, when somebody first asks; may be replaced. Where
+      it runs out of time by itself, only equal texts are the same.
     """
 
-    def __init__(
-        self,
-        origin: Mapping[str, Any],
-        edited: Sequence[Mapping[str, Any]],
-        facts: Sequence[Mapping[str, tuple[Any, ...]]],
-        facets: Sequence[Mapping[str, str]],
-        digests: Sequence[str],
-        forms: Callable[[str], CodeForms],
-        cancel: CancelFlag | None = None,
-    ) -> None:
-        self._cancel = cancel
-        self._origin = origin
-        self._edited = edited
-        self._facts = facts
-        self._facets = facets
-        self._digests = digests
-        self._forms = forms
+    origin: Mapping[str, Any]
+    edited: Sequence[Mapping[str, Any]]
+    facts: Sequence[Mapping[str, tuple[Any, ...]]]
+    facets: Sequence[Mapping[str, str]]
+    digests: Sequence[str]
+    forms: Callable[[str], CodeForms]
+    cancel: CancelFlag | None = None
 
     def level(self, i: int, j: int) -> Level | None:
         """Return the level of two revisions, or None if they are not known to be the same."""
-        parts = self._edited, self._facts, self._digests
+        parts = self.edited, self.facts, self.digests
         if all(part[i] == part[j] for part in parts):
             return Level(IDENTICAL)
         if self.codes[i] == self.codes[j]:
@@ -341,7 +333,7 @@ class Programs:
         for path in sorted(self._paths[i] & self._paths[j]):
             a, b = (self._content(each, path) for each in (i, j))
             if isinstance(a, str) and isinstance(b, str):
-                own = self._forms(path).level(a, b, self._cancel)
+                own = self.forms(path).level(a, b, self.cancel)
                 renamed |= dict.fromkeys(own.renamed if own is not None else ())
         return Level(NAMES, tuple(renamed))
 
@@ -349,12 +341,12 @@ class Programs:
         """Return the facets other than code in which two revisions of code differ, sorted."""
         if not (self._is_code(i) and self._is_code(j)):
             return ()
-        paths = {*self._edited[i], *self._facts[i], *self._edited[j], *self._facts[j]}
+        paths = {*self.edited[i], *self.facts[i], *self.edited[j], *self.facts[j]}
         differing = {
-            self._facets[i].get(path) or self._facets[j].get(path)
+            self.facets[i].get(path) or self.facets[j].get(path)
             for path in paths
-            if (self._content(i, path), self._facts[i].get(path))
-            != (self._content(j, path), self._facts[j].get(path))
+            if (self._content(i, path), self.facts[i].get(path))
+            != (self._content(j, path), self.facts[j].get(path))
         }
         return tuple(sorted(facet for facet in differing if facet))
 
@@ -362,10 +354,8 @@ class Programs:
         """Return the statements that a revision adds (1) and deletes (-1), by path."""
         found: Counter[tuple[str, int, Statement]] = Counter()
         for path in self._paths[index]:
-            if path in self._edited[index] and isinstance(text := self._content(index, path), str):
-                for (sign, statement), count in (
-                    self._forms(path).changed(text, self._cancel).items()
-                ):
+            if path in self.edited[index] and isinstance(text := self._content(index, path), str):
+                for (sign, statement), count in self.forms(path).changed(text, self.cancel).items():
                     found[path, sign, statement] = count
         return found
 
@@ -385,11 +375,11 @@ class Programs:
         return tuple(of_index.get(index, key) for index, key in enumerate(keys))
 
     def _keys(self, key_of: KeyOf, chosen: Sequence[int] | None = None) -> tuple[str, ...]:
-        indices = range(len(self._edited)) if chosen is None else chosen
+        indices = range(len(self.edited)) if chosen is None else chosen
         try:
             return tuple(self._key(index, key_of) for index in indices)
         except Cancelled:
-            if self._cancel is None or not self._cancel.timed_out:
+            if self.cancel is None or not self.cancel.timed_out:
                 raise
         return tuple(self._key(index, _text) for index in indices)
 
@@ -398,34 +388,34 @@ class Programs:
         """Per revision: the files that decide, which are those of code if it changes any."""
         every = [
             frozenset((*edited, *facts))
-            for edited, facts in zip(self._edited, self._facts, strict=True)
+            for edited, facts in zip(self.edited, self.facts, strict=True)
         ]
         return tuple(
             frozenset(path for path in paths if path not in facets) or paths
-            for paths, facets in zip(every, self._facets, strict=True)
+            for paths, facets in zip(every, self.facets, strict=True)
         )
 
     def _is_code(self, index: int) -> bool:
         """Whether the files that decide are code."""
-        return self._paths[index].isdisjoint(self._facets[index])
+        return self._paths[index].isdisjoint(self.facets[index])
 
     def _content(self, index: int, path: str) -> object:
-        return self._edited[index].get(path, self._origin.get(path, ""))
+        return self.edited[index].get(path, self.origin.get(path, ""))
 
     def _key(self, index: int, key_of: KeyOf) -> str:
         parts = []
         for path in sorted(self._paths[index]):
-            before, after = self._origin.get(path, ""), self._content(index, path)
-            facts = self._facts[index].get(path, ())
+            before, after = self.origin.get(path, ""), self._content(index, path)
+            facts = self.facts[index].get(path, ())
             if isinstance(before, str) and isinstance(after, str):
-                forms = self._forms(path)
-                key = key_of(forms, after, self._cancel)
-                is_old = not facts and path in self._origin
-                if is_old and key == key_of(forms, before, self._cancel):
+                forms = self.forms(path)
+                key = key_of(forms, after, self.cancel)
+                is_old = not facts and path in self.origin
+                if is_old and key == key_of(forms, before, self.cancel):
                     continue
             else:
                 key = repr(after)
-            parts.append((path, path in self._origin, facts, key))
+            parts.append((path, path in self.origin, facts, key))
         return blake2b(
             repr((self._is_code(index), parts)).encode(errors="surrogatepass")
         ).hexdigest()

@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass, fields
 from itertools import combinations, product
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from excise.agreement import MOVED, NEARLY_ALL, OVERLAPS, SOME
@@ -244,15 +245,11 @@ def _guards(revisions: tuple[Prepared, ...]) -> tuple[Mask, Mask]:
         for members in _same(revisions, key):
             equal[np.ix_(members, members)] = True
     identical = np.eye(k, dtype=bool)
-    for members in _same(revisions, _text):
+    for members in _same(revisions, attrgetter("text")):
         identical[np.ix_(members, members)] = True
     origins = np.array([revision.is_origin for revision in revisions], dtype=bool)
     undone = (origins[:, None] | origins[None, :]) & ~identical
     return (equal | identical) & ~undone, undone
-
-
-def _text(revision: Prepared) -> Hashable:
-    return revision.text
 
 
 def _tokens(revision: Prepared) -> bytes:

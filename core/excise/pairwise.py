@@ -3,9 +3,6 @@
 A revision is a change set: edits of one or several files of one origin, compared as wholes. Texts
 are change sets of one file. All files are read by their grammars, and what is kept, added and
 deleted is counted over all of them at once.
-
-Over 300 lines: every way to a matrix, from scratch or by replacing a row, writes the same planes,
-and that they agree can be seen where they stand together.
 """
 
 from __future__ import annotations
@@ -312,6 +309,13 @@ class ScoreMatrix:
         texts = (text for files in task.edited for text in files.values())
         task.readings.keep({*task.origin.values(), *texts})
 
+    def heed(self, cancel: CancelFlag | None) -> None:
+        """Look at this flag from now on: facts and levels are read when they are first asked for.
+
+        Whoever keeps a matrix may have raised the flag that it was made with, or let it run out.
+        """
+        self._programs.cancel = cancel
+
     @property
     def edit_sizes(self) -> tuple[int, ...]:
         """Per revision: tokens deleted plus tokens inserted, in all files."""
@@ -347,7 +351,7 @@ class ScoreMatrix:
         known of texts without a grammar, and of those that took their parsers too long. What is not
         text is an edit, unless there is text beside it.
         """
-        task = self._task
+        task, cancel = self._task, self._programs.cancel
         rows: list[dict[str, EditFacts]] = [
             {path: EditFacts(same_program=not facts) for path, facts in change_set.facts.items()}
             for change_set in task.change_sets
@@ -363,7 +367,7 @@ class ScoreMatrix:
                 if isinstance(text := task.edited[at][file.path], str)
             }
             if reading.grammar is not None and isinstance(origin, str):
-                found = task.readings.facts(origin, list(texts.values()), reading, task.cancel)
+                found = task.readings.facts(origin, list(texts.values()), reading, cancel)
                 for at, facts in zip(texts, found, strict=True):
                     rows[at][file.path] = facts
         return tuple(rows)
@@ -377,7 +381,8 @@ class ScoreMatrix:
         try:
             return tuple(map(code_facts, self.facts_by_path, self.kinds))
         except Cancelled:
-            if task.cancel is None or not task.cancel.timed_out:
+            cancel = self._programs.cancel
+            if cancel is None or not cancel.timed_out:
                 raise
         return (EditFacts(),) * len(self.ids)
 
@@ -618,10 +623,6 @@ class _Read:
             for place in range(len(self.members))
         ]
 
-    def is_origin_of(self, other: _Read) -> bool:
-        """Whether another reading has the same origin: sequences may be read by a revision."""
-        return other.joined is not None or self.group.preparation is other.group.preparation
-
     def row(self, at: int) -> tuple[_Read, Prepared]:
         """Return a revision as it is read alone, and all that is read so."""
         read = self.lexical[self.unread[at]] if self.unread[at] else self
@@ -677,7 +678,12 @@ def _read_file(
 def _matrix(task: _Task, before: ScoreMatrix | None = None, at: int = 0) -> ScoreMatrix:
     """Return the matrix: all of it, or with new scores of one revision beside those before."""
     whole = _read_all(task, range(len(task.ids)))
-    if before is not None and not any(whole.unread) and before._read.is_origin_of(whole):
+    if (
+        before is not None
+        and not any(whole.unread)
+        # The origin is the same: sequences may be read by a revision.
+        and (whole.joined is not None or before._read.group.preparation is whole.group.preparation)
+    ):
         standings = compare_one(whole.group, at, before._standings, task.map, task.cancel)
     else:
         before, standings = None, compare(whole.group, task.map, task.cancel)

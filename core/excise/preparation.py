@@ -1,7 +1,4 @@
-"""From texts to aligned revisions: everything that is done once per text (sections 1 and 2).
-
-Over 300 lines: reading a text, as the origin or beside it, and aligning it share what is kept.
-"""
+"""From texts to aligned revisions: everything that is done once per text (sections 1 and 2)."""
 
 from __future__ import annotations
 

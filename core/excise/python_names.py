@@ -73,7 +73,9 @@ class Names:
         private = _EVERY if any(isinstance(node, DEFINITION) for node in top_level(body)) else _NONE
         for statement, lines, *_ in pieces:
             if not _is_text(statement):
-                key = private, _ends(statement), lines
+                # There may be several statements on a line.
+                ends = statement.col_offset, statement.end_col_offset or 0
+                key = private, ends, lines
                 if key not in known:
                     known[key] = cls._below(statement, private)
                 names._join(known[key])
@@ -168,11 +170,6 @@ class Names:
 
 KnownNames = dict[tuple[int, tuple[int, int], tuple[str, ...]], Names]
 """The names of statements, by their lines: revisions of one text share most of them."""
-
-
-def _ends(statement: ast.stmt) -> tuple[int, int]:
-    """Return the columns of both ends: there may be several statements on a line."""
-    return statement.col_offset, statement.end_col_offset or 0
 
 
 def top_level(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 from excise import languages, syntax
 from excise.errors import ContentError, Unparsable
@@ -122,13 +122,6 @@ def token_stream(
     return raw_stream(content) if raw else stream(content, grammar, cancel, timeout)
 
 
-class _ParsedLines(NamedTuple):
-    """What a parser found in a text."""
-
-    lines: Lines
-    has_errors: bool
-
-
 class ParsedTexts:
     """What parsers found in texts, by text and grammar: a text is parsed once for all who read it.
 
@@ -137,7 +130,7 @@ class ParsedTexts:
 
     def __init__(self) -> None:
         self.vocabulary = Vocabulary()
-        self._read: dict[tuple[str, str], _ParsedLines] = {}
+        self._read: dict[tuple[str, str], tuple[Lines, bool]] = {}
         self._trees: dict[tuple[str, str], Parsed] = {}
         self._kept_trees: dict[tuple[str, str], Any] = {}
         self._room = TREES_KEPT
@@ -174,23 +167,23 @@ class ParsedTexts:
 
     def _parsed(
         self, text: str, reading: Reading, origin: str | None, cancel: CancelFlag | None
-    ) -> _ParsedLines:
+    ) -> tuple[Lines, bool]:
         grammar, timeout = reading.grammar or "", reading.timeout
         if origin is None and len(text) >= REPARSE_FROM:
             own = parsed(text, grammar, self.vocabulary, cancel, timeout)
             self._trees[text, grammar] = own
             self._keep_tree(text, grammar, own.tree)
-            return _ParsedLines(own.lines, own.has_errors)
+            return own.lines, own.has_errors
         if origin is not None and (tree := self._trees.get((origin, grammar))) is not None:
             read = reparse(tree, text, self.vocabulary, cancel, timeout)
             if read is not None:
                 self._keep_tree(text, grammar, read.tree)
-                return _ParsedLines(read.lines, read.has_errors)
+                return read.lines, read.has_errors
         parse = syntax.parse(text, grammar, None, cancel, timeout)
         tokens = syntax.tokens_of(text, parse, grammar)
         tokens.keys = line_keys(text)
         self._keep_tree(text, grammar, parse)
-        return _ParsedLines(lines_of(tokens, self.vocabulary), tokens.has_errors)
+        return lines_of(tokens, self.vocabulary), tokens.has_errors
 
     def _keep_tree(self, text: str, grammar: str, tree: object) -> None:
         if len(text) <= self._room:

@@ -71,20 +71,10 @@ class EditCounts:
             tuple(cells[2 * MAX_ORDER :]),
         )
 
-    def flat(self) -> tuple[int, ...]:
-        """Return the 48 ints again."""
-        return tuple(n for cells in (self.keep, self.add, self.delete) for c in cells for n in c)
-
-    def swapped(self) -> EditCounts:
-        """Return the counts with A and B exchanged."""
-        return EditCounts(
-            *(tuple(Count(c.here, c.b, c.a, c.anywhere) for c in cells) for cells in self._all())
-        )
-
     @property
     def defined(self) -> bool:
         """Whether any operation is defined."""
-        return any(count.defined for cells in self._all() for count in cells)
+        return any(count.defined for count in (*self.keep, *self.add, *self.delete))
 
     @property
     def contained(self) -> tuple[Fraction, Fraction]:
@@ -96,9 +86,6 @@ class EditCounts:
         changed = [*self.add, *self.delete]
         here, by_a, by_b = (sum(count[field] for count in changed) for field in range(3))
         return Fraction(here, by_a or 1), Fraction(here, by_b or 1)
-
-    def _all(self) -> tuple[tuple[Count, ...], ...]:
-        return self.keep, self.add, self.delete
 
 
 def count_edits(

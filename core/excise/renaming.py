@@ -72,8 +72,7 @@ def rename(
 
 def _rename_in(function: Form, grammar: str, old: Collection[str]) -> list[str]:
     """Rewrite an outermost function in place, and return the names that were replaced."""
-    body = function.get("body")
-    if grammar == "python" and body is not None:
+    if grammar == "python" and (body := function.get("body")) is not None:
         _inline(function, body, old)
     return _Names(function, grammar).rename() if grammar in _SCOPING else []
 

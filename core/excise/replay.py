@@ -117,7 +117,8 @@ def replay(base: str, origin: str, revision: str, *, cancel: CancelFlag | None =
     lines = [[line.removesuffix("\n") for line in text.lines] for text in texts]
     replayed = replay_lines(*lines, cancel=cancel)
     merged = spliced(lines[1], lines[2], replayed.edits)
-    is_ended = _is_ended(*texts)
+    # Whether the last line has its line end: the side that changed this decides.
+    is_ended = texts[2 if texts[2].is_ended != texts[0].is_ended else 1].is_ended
     result = "\n".join(merged)
     # A blank last line is nothing without its line end.
     result += "\n" if merged and (is_ended or not merged[-1]) else ""
@@ -312,11 +313,6 @@ def _span(group: _Overlap, side: int) -> tuple[int, int]:
     """Return the lines of a text that replace the group's lines of the base."""
     first, last = group.edits[side][0], group.edits[side][-1]
     return first.a_lo - (first.o_lo - group.lo), last.a_hi + (group.hi - last.o_hi)
-
-
-def _is_ended(base: Text, origin: Text, revision: Text) -> bool:
-    """Merge whether the last line has its line end: the side that changed this decides."""
-    return (revision if revision.is_ended != base.is_ended else origin).is_ended
 
 
 def _line_ends_differ(texts: Iterable[str]) -> bool:

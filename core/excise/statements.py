@@ -44,7 +44,10 @@ def changed_statements(before: Form, after: Form, grammar: str) -> Counter[tuple
             found[function, tuple(_spelled(parts, grammar))] += count
         # What is equal in items that differ counts on both sides: it is taken away below.
         for (function, prefix, item), count in items.items():
-            names = {function: _plain_names(old[function].whole)} if function in old else {}
+            forms = old[function].whole.walk() if function in old else ()
+            leaves = ((leaf, form) for form in forms for leaf in form.children)
+            plain = frozenset(leaf.text for leaf, form in leaves if _is_name(leaf, form))
+            names = {function: plain} if function in old else {}
             block = Form("block", children=[way_of(item, grammar)])
             for (own_function, parts), number in _collected(block, function, prefix, names)[
                 0
@@ -76,12 +79,6 @@ def _spelled(parts: Parts, grammar: str) -> Iterator[str]:
                 form = way_of(part, grammar)
                 part.known["tokens"] = tuple(_tokens(form, form, "", "", {}, []))
             yield from part.known["tokens"]
-
-
-def _plain_names(function: Form) -> frozenset[str]:
-    return frozenset(
-        leaf.text for form in function.walk() for leaf in form.children if _is_name(leaf, form)
-    )
 
 
 def _collected(

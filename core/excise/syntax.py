@@ -4,7 +4,7 @@ Three steps: `parse` a text, `walk` its tree to spans of bytes, write them as to
 writer are loops of ``kernels/_tree.pyx``: the walk knows what nodes are, by their types
 (`NodeTypes`), the writer about lines, white space and text outside strings that no leaf covers.
 A node is in a string when its type says so or its parent is in one, until a type says that code
-begins. Over 300 lines: nothing else may make a parser.
+begins.
 """
 
 from __future__ import annotations
@@ -156,8 +156,18 @@ def blank_comments(
     """Return the text without its comments, line by line: the first step of `drop_comments`."""
     kept: list[str] = []
     at = 0
-    tree = parse(text, grammar, None, cancel, timeout)
-    found = _comments(tree.root_node, types_of(grammar))
+    comments = types_of(grammar).comments
+    # The outermost comments as byte ranges, those that touch as one.
+    found: list[tuple[int, int]] = []
+    stack = [parse(text, grammar, None, cancel, timeout).root_node]
+    while stack:
+        node = stack.pop()
+        if node.kind_id not in comments:
+            stack.extend(node.children[::-1])
+        elif found and node.start_byte <= found[-1][1]:
+            found[-1] = found[-1][0], node.end_byte
+        else:
+            found.append(node.byte_range)
     starts = code_points(text, [start for start, _ in found])
     ends = code_points(text, [end for _, end in found])
     for start, end in zip(starts, ends, strict=True):
@@ -400,21 +410,6 @@ def walk(root: Node, data: bytes, grammar: str, within: Ranges | None = None) ->
     """
     flat = array("i", chain.from_iterable(within)) if within else None
     return Walked(*walk_nodes(root, data, types_of(grammar).roles, flat))
-
-
-def _comments(root: Node, types: NodeTypes) -> Ranges:
-    """Return the outermost comments as byte ranges, those that touch as one."""
-    found: list[tuple[int, int]] = []
-    stack = [root]
-    while stack:
-        node = stack.pop()
-        if node.kind_id not in types.comments:
-            stack.extend(node.children[::-1])
-        elif found and node.start_byte <= found[-1][1]:
-            found[-1] = found[-1][0], node.end_byte
-        else:
-            found.append(node.byte_range)
-    return found
 
 
 def types_of(grammar: str) -> NodeTypes:

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from excise_server.lsp.to_proto import Encoding, Point
+from lsprotocol.types import Position
+
+from excise_server.lsp.to_proto import Encoding
 
 
-def replaced(text: str, start: Point, end: Point, new: str, encoding: Encoding) -> str:
+def replaced(text: str, start: Position, end: Position, new: str, encoding: Encoding) -> str:
     """Return the text with something new between two positions."""
     begin, stop = sorted((offset(text, start, encoding), offset(text, end, encoding)))
     return text[:begin] + new + text[stop:]
 
 
-def offset(text: str, point: Point, encoding: Encoding) -> int:
+def offset(text: str, point: Position, encoding: Encoding) -> int:
     """Count lines, then units, character by character."""
     start = 0
     for number, line in enumerate(lines_of(text)):
@@ -21,7 +23,7 @@ def offset(text: str, point: Point, encoding: Encoding) -> int:
             units = 0
             for index, character in enumerate(line.rstrip("\r\n")):
                 units += units_of(character, encoding)
-                if units > point.column:
+                if units > point.character:
                     return start + index
             return start + len(line.rstrip("\r\n"))
         start += len(line)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import excise
 from excise import syntax
-from excise.agreement import SAME
+from excise.agreement import NAMES, SAME
 from excise.signature import GRANULARITIES, Options
 from excise.text import Revision
 from excise_server.editor.analysis import (
@@ -142,6 +142,28 @@ def test_a_cancelled_analysis_raises():
     snapshot = Snapshot("m.py", ORIGIN, (Revision("a", A), Revision("b", BOTH)))
     with pytest.raises(excise.Cancelled):
         Analyst().analyse(snapshot, cancel)
+
+
+@pytest.mark.parametrize("labels", [("", ""), ("", "newer")], ids=["same", "relabelled"])
+@pytest.mark.parametrize("stop", ["raised", "timed out"])
+def test_scores_that_were_kept_do_not_look_at_the_flag_of_an_earlier_request(stop, labels):
+    # Its words had not been read yet when the first request ended.
+    one = ORIGIN.replace("x = a + b\n    return x", "total = a - b\n    return total")
+    other = one.replace("total", "value")
+    first, second = (
+        Snapshot("m.py", ORIGIN, (Revision("a", one, label), Revision("b", other)), "python")
+        for label in labels
+    )
+    earlier = excise.CancelFlag() if stop == "raised" else excise.CancelFlag(1, cpu=True)
+    analyst = Analyst()
+    analyst.analyse(first, earlier)
+    if stop == "raised":
+        earlier.cancel()
+    else:
+        while not earlier.timed_out:
+            sum(range(100_000))
+    again = analyst.analyse(second, excise.CancelFlag()).comparison.matrix
+    assert again.word(0, 1) == compare(second).matrix.word(0, 1) == NAMES
 
 
 def test_without_revisions_there_is_nothing_but_a_signature():

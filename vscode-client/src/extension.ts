@@ -42,7 +42,10 @@ function apiOf({ reports, revisions, subscriptions }: Parts): ExciseApi {
     version: 1,
     addRevisions: (request) => revisions.push(request),
     getReport: async (uri) => {
-      const { result } = await reports.fresh(uri);
+      const { result, problem } = await reports.fresh(uri);
+      if (problem !== "") {
+        throw new Error(problem);
+      }
       if (result === undefined || result.revisions.length === 0) {
         return undefined;
       }

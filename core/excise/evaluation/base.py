@@ -139,17 +139,16 @@ def best(
 
 @dataclass(frozen=True, slots=True)
 class Library:
-    """A library that a measure is computed by, and the extra of excise that brings it."""
+    """A library that a measure is computed by, which the extra ``eval`` of excise brings."""
 
     module: str
     distribution: str
-    extra: str = "eval"
 
     def missing(self) -> str | None:
         """Say what to install, or None if the library is installed."""
         if find_spec(self.module.partition(".")[0]) is not None:
             return None
-        return f"{self.distribution} is not installed; {extra_hint(self.extra)}"
+        return f"{self.distribution} is not installed; {extra_hint('eval')}"
 
     @property
     def version(self) -> str:

@@ -39,7 +39,14 @@ def gleu(item: Item) -> Value:
     1. Several references: the mean. 0/0: both texts empty: 1; one of them: 0.
     """
     origin, hypothesis = item.origin.split(), item.hypothesis.split()
-    values = [_sentence(origin, text.split(), hypothesis) for text in item.references]
+    values = []
+    for reference in map(str.split, item.references):
+        if not reference or not hypothesis:
+            values.append(float(not reference and not hypothesis))
+            continue
+        # As the authors' script does for single sentences.
+        statistics = _statistics(origin, reference, hypothesis)
+        values.append(_value([count or 1 for count in statistics]))
     return Value(fmean(values))
 
 
@@ -76,13 +83,6 @@ def corpus_gleu(
         drawn = (by_reference[chance.randint(0, several - 1)] for by_reference in statistics)
         values.append(_value([sum(column) for column in zip(*drawn, strict=True)]))
     return fmean(values)
-
-
-def _sentence(origin: list[str], reference: list[str], hypothesis: list[str]) -> float:
-    if not reference or not hypothesis:
-        return float(not reference and not hypothesis)
-    # As the authors' script does for single sentences.
-    return _value([count or 1 for count in _statistics(origin, reference, hypothesis)])
 
 
 def _statistics(origin: list[str], reference: list[str], hypothesis: list[str]) -> Statistics:

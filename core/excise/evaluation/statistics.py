@@ -173,15 +173,12 @@ def _resampler(sample: Sample, index: int) -> Callable[[Floats, Floats], Floats]
             weights = weights[:, kept]
             label = ranker_of_label(weights)
         with np.errstate(divide="ignore", invalid="ignore"):
-            return np.stack([_r(weights, terms), _rho(weights, ranker, label)])
+            n, sx, sy, xx, yy, xy = (weights @ terms).T
+            mx, my = sx / n, sy / n
+            r = _ratio(xy / n - mx * my, xx / n - mx * mx, yy / n - my * my)
+            return np.stack([r, _rho(weights, ranker, label)])
 
     return correlate
-
-
-def _r(weights: Floats, terms: Floats) -> Floats:
-    n, x, y, xx, yy, xy = (weights @ terms).T
-    mx, my = x / n, y / n
-    return _ratio(xy / n - mx * my, xx / n - mx * mx, yy / n - my * my)
 
 
 def _rho(weights: Floats, ranker: _Ranker, label: Floats) -> Floats:

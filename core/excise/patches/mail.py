@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import codecs
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from email.errors import MessageError
 from email.header import decode_header
 from email.message import Message as Mail
@@ -152,7 +152,9 @@ def _mail(number: int, line: int, piece: bytes, envelope: int, as_utf8: bool) ->
             body = _readable(mail, piece[body_at:], as_utf8)
             first = line + piece.count(b"\n", 0, body_at)
         else:
-            body, first = _joined_body(mail_of(piece[envelope:], budget).walk(), as_utf8), 1
+            parts = filter(_is_read, mail_of(piece[envelope:], budget).walk())
+            body = b"\n".join(_readable(part, _payload(part), as_utf8) for part in parts)
+            first = 1
         patch, error = _parsed(body, first)
         error = error or _damaged(mail, patch)
         text = _text_of(body)
@@ -295,12 +297,8 @@ def _is_plain(mail: Mail) -> bool:
     return mail.get_content_maintype() != "multipart" and encoding in _PLAIN_ENCODINGS
 
 
-def _joined_body(parts: Iterable[Mail], as_utf8: bool) -> bytes:
-    """Return the text of a mail's parts: all text parts and patch attachments, in order."""
-    return b"\n".join(_readable(part, _payload(part), as_utf8) for part in parts if _is_read(part))
-
-
 def _is_read(part: Mail) -> bool:
+    """Whether it is one of the text parts and patch attachments of a mail."""
     name = str(part.get_filename() or "").lower()
     is_text = part.get_content_type() != "text/html" and part.get_content_maintype() == "text"
     return is_text or name.endswith((".patch", ".diff"))

@@ -130,19 +130,13 @@ def _threads(messages: Sequence[Message]) -> list[str]:
 def _key(message: Message, thread: str, last: tuple[Message, _Key] | None) -> _Key:
     """Return what the messages of one posting share: a thread, a version, a length."""
     series = message.series
-    if last is not None and not message.references and _follows(message, last[0]):
-        return last[1]
-    return thread, series.version, series.total
-
-
-def _follows(message: Message, last: Message) -> bool:
-    series, before = message.series, last.series
-    if not (series.numbered and before.numbered) or last.references:
-        return False
-    return before.index < series.index and (before.version, before.total) == (
-        series.version,
-        series.total,
-    )
+    own = series.version, series.total
+    if last is not None and not (message.references or last[0].references):
+        before = last[0].series
+        are_numbered = series.numbered and before.numbered and before.index < series.index
+        if are_numbered and (before.version, before.total) == own:
+            return last[1]  # it continues the message before
+    return thread, *own
 
 
 def _posting(members: list[int], messages: Sequence[Message]) -> Posting:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal
 
 import excise
+from excise.agreement import SAME, WORDS
 from excise.levels import Level
 from excise.ranking import INTENT
 from excise.reading import PARSER_SECONDS, read
@@ -15,7 +16,7 @@ from excise.signature import Options
 from excise.text import Revision, Text, normalise, raw_lines
 from excise.units import Unit, units_of
 from excise_server.editor.places import find_sites
-from excise_server.wire.worker import HunkNumbers, Numbers, PairNumbers, Site
+from excise_server.wire.worker import HunkNumbers, HunkUnit, Numbers, PairNumbers, Site
 
 if TYPE_CHECKING:
     import numpy as np
@@ -99,25 +100,24 @@ class Snapshot:
         return having or tuple(everyone)
 
 
-class Plane(Protocol):
-    """Numbers of all pairs: those of numpy, or a view of flat bytes."""
+@dataclass(frozen=True, slots=True)
+class PlainMatrix:
+    """What is shown of a matrix, as a worker counted it: views of k x k doubles and bytes."""
 
-    def __getitem__(self, pair: tuple[int, int], /) -> Any: ...  # noqa: ANN401
-    def tolist(self) -> list[Any]: ...  # noqa: D102
-    def tobytes(self) -> bytes: ...  # noqa: D102
+    ids: tuple[str, ...]
+    values: Any
+    no_ops: tuple[bool, ...]
+    words: memoryview[int]
+    renamed: Mapping[tuple[int, int], tuple[tuple[str, str], ...]]
 
+    def word(self, i: int, j: int, /) -> str:
+        """Return what may be said of two revisions."""
+        return WORDS[self.words[i, j]]
 
-class Matrix(Protocol):
-    """The displayed part of a matrix: of an `excise.ScoreMatrix`, or of one sent by a worker."""
-
-    @property
-    def ids(self) -> tuple[str, ...]: ...  # noqa: D102
-    @property
-    def values(self) -> Plane: ...  # noqa: D102
-    @property
-    def no_ops(self) -> tuple[bool, ...]: ...  # noqa: D102
-    def word(self, i: int, j: int, /) -> str: ...  # noqa: D102
-    def level(self, i: int, j: int, /) -> Level | None: ...  # noqa: D102
+    def level(self, i: int, j: int, /) -> Level | None:
+        """Return the level of two revisions; the names are known of the first pairs only."""
+        word = self.word(i, j)
+        return Level(word, self.renamed.get((i, j), ())) if word in SAME else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,23 +128,11 @@ class RevisionComparison:
     by their index in the snapshot. ``notes`` holds one tuple per revision, in the snapshot's order.
     """
 
-    matrix: Matrix
+    matrix: excise.ScoreMatrix | PlainMatrix
     ranking: tuple[excise.Ranked, ...]
     clusters: tuple[excise.Cluster, ...]
     signature: str
     notes: tuple[tuple[str, ...], ...]
-
-
-@dataclass(frozen=True, slots=True)
-class HunkUnit:
-    """Hunks that belong together in a revision, which binds ``names`` in one and uses them there.
-
-    The ``member`` is the revision's index, and ``hunks`` are ascending numbers, two or more.
-    """
-
-    member: int
-    hunks: tuple[int, ...]
-    names: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,6 +208,7 @@ def recompare(
     if 3 * len(changed) > len(snapshot.revisions):
         return None
     matrix = _counted(comparison)
+    matrix.heed(cancel)
     for revision in changed:
         matrix = matrix.replaced(revision.id, revision.text, cancel=cancel)
     return _described(matrix, snapshot.intent)
@@ -271,6 +260,8 @@ class Analyst:
             hunks, numbers = _hunks(snapshot, comparison, cancel)
             units = _units(snapshot, comparison, hunks, self._units)
         else:
+            # An earlier request may have been stopped when these scores were all but sent.
+            _counted(cached.comparison).heed(cancel)
             comparison, hunks = cached.comparison, cached.hunks
             numbers, units = cached.numbers, cached.units
         origin, shown = Text.of(snapshot.origin), Text.of(snapshot.shown)
@@ -396,7 +387,7 @@ def _units(
 
 
 def _counted(comparison: RevisionComparison) -> excise.ScoreMatrix:
-    """Return the matrix as the library's type, which has more than the protocol `Matrix`."""
+    """Return the matrix as the library's type, which has more than what is shown."""
     matrix = comparison.matrix
     assert isinstance(matrix, excise.ScoreMatrix)
     return matrix

@@ -18,7 +18,7 @@ from excise import Hunk, Variant
 from excise.agreement import CODE, DIFFERENT, IDENTICAL, NAMES, OVERLAPS, SAME
 from excise.excision import WHITESPACE_ONLY
 from excise.text import Revision
-from excise_server.editor.analysis import MAX_PAIRS, Analysis, Decision, HunkUnit, decisions_of
+from excise_server.editor.analysis import MAX_PAIRS, Analysis, Decision, decisions_of
 from excise_server.foundation.escape import printable, source_text
 from excise_server.foundation.inputs import first_few
 from excise_server.report.markdown import code_span, fenced, inert
@@ -31,7 +31,7 @@ from excise_server.report.words import (
     place_words,
     words_of,
 )
-from excise_server.wire.worker import HunkNumbers
+from excise_server.wire.worker import HunkNumbers, HunkUnit
 
 _MOST_NAMES = 5
 """Most names in one sentence."""

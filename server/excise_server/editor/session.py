@@ -2,9 +2,6 @@
 
 Each method that changes something reports the document's key to `changed`: a document event and a
 custom request enter by the same door. Workers never see this, only the `Snapshot` it mints.
-
-It is longer than other files because it is the one place where state changes. Its parts
-(`ReviewedDocument`, `CandidateDecisions`) have their own files, and this one connects them.
 """
 
 from __future__ import annotations
@@ -265,12 +262,6 @@ class Session:
             self._changed(key)
         return rejected
 
-    def has_moved(self, key: str, target: str) -> bool:
-        """Whether a review began with another text while sources replayed on this one."""
-        document = self._documents.get(key)
-        pinned = None if document is None else document.pinned
-        return pinned is not None and normalise(pinned) != target
-
     def unpin(self) -> None:
         """Let every review return to its current origin."""
         for document in self._documents.values():
@@ -307,20 +298,17 @@ class Session:
             document.dismissed |= document.found.intersection(removed)
             for name in removed:
                 del document.revisions[name]
-                self._forget(name, document_key(uri))
+                if (known := self.given.get(name)) is not None:
+                    # Of a client's candidate one file is forgotten, and with the last one all.
+                    files = {k: file for k, file in known.files.items() if k != document_key(uri)}
+                    self.given[name] = replace(known, files=files)
+                    if not files:
+                        del self.given[name]
             document.pin()
             if not document.revisions and document.buffer is None:
                 del self._documents[document_key(uri)]
             self._changed(document_key(uri))
         return removed, [name for name in requested if name not in removed]
-
-    def _forget(self, name: str, key: str) -> None:
-        """Forget a file of a client's candidate, and the candidate with its last one."""
-        if (known := self.given.get(name)) is not None:
-            files = {other: file for other, file in known.files.items() if other != key}
-            self.given[name] = replace(known, files=files)
-            if not files:
-                del self.given[name]
 
     def put_aside(self, ids: Iterable[str], state: CandidateState, *, aside: bool) -> None:
         """Hide or reject candidates in all documents, or take that back."""

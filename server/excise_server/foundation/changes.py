@@ -103,7 +103,11 @@ def _facts_beside(pair: FilePair, old: Side | None, new: Side | None) -> Iterato
     """Yield what changes beside lines and mode: what the bytes tell, or a submodule's commit."""
     commits = [side.blob if side and side.mode == SUBMODULE else "" for side in (old, new)]
     if commits[0] != commits[1]:
-        shown = _told_apart(*commits)
+        # So many digits, from 7, that the two differ.
+        old_id, new_id = commits
+        same = (n for n in range(7, len(old_id)) if old_id[:n] != new_id[:n])
+        digits = next(same, len(old_id) or 7)
+        shown = old_id[:digits], new_id[:digits]
         if not commits[0]:
             yield f"makes {pair.path} a submodule at {shown[1]}"
         elif not commits[1]:
@@ -112,12 +116,6 @@ def _facts_beside(pair: FilePair, old: Side | None, new: Side | None) -> Iterato
             yield f"moves submodule {pair.path} from {shown[0]} to {shown[1]}"
     elif new is not None and new.mode not in (LINK, SUBMODULE):
         yield from byte_facts(old.data if old and old.mode != LINK else None, new.data)
-
-
-def _told_apart(old: str, new: str) -> tuple[str, str]:
-    """Return two commits with so many digits, from 7, that they differ."""
-    digits = next((n for n in range(7, len(old)) if old[:n] != new[:n]), len(old) or 7)
-    return old[:digits], new[:digits]
 
 
 def _name(side: Side | None) -> str:

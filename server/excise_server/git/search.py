@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 
 from excise_server.git.command import GitError
 from excise_server.git.repository import Repository
@@ -12,12 +11,8 @@ _MAX_WORDS = 500
 """Most words of one question."""
 
 
-@dataclass(frozen=True, slots=True)
-class FileLine:
-    """A line, and the path of its file."""
-
-    path: str
-    text: bytes
+FileLine = tuple[str, bytes]
+"""The path of a file, and a line of it."""
 
 
 def lines_with(
@@ -48,11 +43,11 @@ def lines_with(
         return None
     if any(warnings):  # objects that a partial clone lacks, and that are not fetched
         return None
-    start, lines = f"{commit}:".encode(), []
+    start, lines = f"{commit}:".encode(), list[FileLine]()
     for record in out.removesuffix(b"\n").split(b"\n") if out else ():
         name, ends, text = record.partition(b"\0")
         if ends and name.startswith(start):
-            lines.append(FileLine(name[len(start) :].decode("utf-8", "surrogateescape"), text))
+            lines.append((name[len(start) :].decode("utf-8", "surrogateescape"), text))
         else:
-            lines.append(FileLine("", record))
+            lines.append(("", record))
     return lines

@@ -348,19 +348,12 @@ def moves_of(repository: Repository, target: str, gone: Collection[str]) -> dict
     Raises SourceError if git fails.
     """
     moves: dict[str, str] = {}
-    if gone:
-        last = _last_with(repository, target, sorted(gone)[:_MAX_GONE])
-        for drift in drifts_of(repository, target, last).values():
-            if isinstance(drift, Drift):
-                moves |= drift.moved
-    return moves
-
-
-def _last_with(repository: Repository, origin: str, paths: Sequence[str]) -> dict[str, list[str]]:
-    """Return, by commit, the files that no later commit has."""
-    touching = repository.git.run("rev-list", "--end-of-options", origin, "--", *paths)
+    if not gone:
+        return moves
+    paths = sorted(gone)[:_MAX_GONE]
+    touching = repository.git.run("rev-list", "--end-of-options", target, "--", *paths)
     commits = touching.decode("ascii", "replace").split()[:_MAX_TOUCHING]
-    last: dict[str, list[str]] = {}
+    last: dict[str, list[str]] = {}  # by commit, the files that no later commit has
     remaining = set(paths)
     for commit, tree in commit_trees(repository, commits, paths).items():
         removed = (tree.old.keys() - tree.new.keys()) & remaining
@@ -368,7 +361,10 @@ def _last_with(repository: Repository, origin: str, paths: Sequence[str]) -> dic
             with suppress(SourceError):  # a shallow clone may lack the parent
                 last[commit_named(repository, f"{commit}^", "--repo")] = sorted(removed)
         remaining -= removed
-    return last
+    for drift in drifts_of(repository, target, last).values():
+        if isinstance(drift, Drift):
+            moves |= drift.moved
+    return moves
 
 
 @asked_once

@@ -117,11 +117,12 @@ class WorkShown:
             title="Excise: scoring", message=self._describe(key), cancellable=True
         )
         progress.begin(token, begin)
-        progress.tokens[token].add_done_callback(lambda future: self._stopped(key, shown, future))
 
-    def _stopped(self, key: str, shown: _Shown, future: Future[object]) -> None:
-        if future.cancelled() and not shown.over:
-            self._cancel(key)
+        def stopped(future: Future[object]) -> None:
+            if future.cancelled() and not shown.over:
+                self._cancel(key)
+
+        progress.tokens[token].add_done_callback(stopped)
 
 
 class RequestsShown:

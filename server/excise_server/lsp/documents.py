@@ -7,7 +7,7 @@ import logging
 from lsprotocol import types as t
 
 from excise_server.lsp.server import ExciseServer
-from excise_server.lsp.to_proto import Point, TextBuffer
+from excise_server.lsp.to_proto import TextBuffer
 from excise_server.wire import lsp as p
 
 logger = logging.getLogger(__name__)
@@ -33,9 +33,7 @@ def did_change(ls: ExciseServer, params: t.DidChangeTextDocumentParams) -> None:
     ls.typed.note(params.text_document.uri, params.content_changes)
     for change in params.content_changes:
         if isinstance(change, t.TextDocumentContentChangePartial):
-            start, end = change.range.start, change.range.end
-            first, last = Point(start.line, start.character), Point(end.line, end.character)
-            document.buffer.edit(first, last, change.text)
+            document.buffer.edit(change.range.start, change.range.end, change.text)
         else:
             document.buffer.replace(change.text)
     ls.session.change(params.text_document.uri, params.text_document.version)

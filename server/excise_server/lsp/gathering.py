@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from lsprotocol import types as t
 
 from excise import CancelFlag
+from excise.text import normalise
 from excise_server.editor.document import Remembered, document_key
 from excise_server.editor.places import LineMap
 from excise_server.editor.session import Session
@@ -86,13 +87,14 @@ class Gatherer:
         self.memory = Memory(
             session,
             folders,
-            lambda: self._choices.trusted,
+            lambda: self.choices.trusted,
             self.everything_changed,
             lambda text: server.window_show_message(
                 t.ShowMessageParams(t.MessageType.Warning, text)
             ),
         )
-        self._choices = SourceChoices()
+        self.choices = SourceChoices()
+        """The sources to ask, with their settings."""
         self._watcher = Watcher(server)
         self._gathered: dict[str, Gathered] = {}
         self.scheduler: Scheduler[_Asked, Gathered] = Scheduler(
@@ -103,18 +105,13 @@ class Gatherer:
             name="excise-sources",
         )
 
-    @property
-    def choices(self) -> SourceChoices:
-        """The sources to ask, with their settings."""
-        return self._choices
-
     def choose(self, choices: SourceChoices) -> None:
         """Use other settings from now on."""
-        if choices == self._choices:
+        if choices == self.choices:
             return
-        if choices.settings.origin != self._choices.settings.origin:
+        if choices.settings.origin != self.choices.settings.origin:
             self._session.unpin()
-        self._choices = choices
+        self.choices = choices
         if choices.buffer is not self._session.own_edits:
             self._session.own_edits = choices.buffer
             self._session.changed_all()
@@ -172,7 +169,7 @@ class Gatherer:
         if document is not None and document.buffer is not None and folders:
             path = local_path(document.uri)
             if path is not None:
-                choices = self._choices
+                choices = self.choices
                 context = Context(
                     path,
                     tuple(folders),
@@ -207,9 +204,10 @@ class Gatherer:
             return
         self._session.remember(key, outcome.remembered, goes_on=outcome.goes_on)
         rejected = self._session.take_found(key, outcome.found)
-        target = outcome.found.target
-        if target is not None and self._session.has_moved(key, target):
-            self.scheduler.changed(key)
+        target, document = outcome.found.target, self._session.by_key(key)
+        pinned = None if document is None else document.pinned
+        if target is not None and pinned is not None and normalise(pinned) != target:
+            self.scheduler.changed(key)  # a review began with another text meanwhile
         set_by = frozenset(name for name, _ in question[0].bases)
         self._gathered[key] = replace(outcome, rejected=tuple(rejected), set_by=set_by)
         self._watcher.watch(key, outcome.found.watch)

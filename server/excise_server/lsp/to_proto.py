@@ -14,7 +14,7 @@ import base64
 import binascii
 import json
 import re
-from typing import Literal, NamedTuple
+from typing import Literal
 from urllib.parse import quote, unquote, urlsplit
 
 from lsprotocol import types as t
@@ -26,13 +26,6 @@ Encoding = Literal["utf-8", "utf-16", "utf-32"]
 
 _LINE_END = re.compile("\r\n|\r|\n")
 _CODECS = {"utf-8": ("utf-8", 1), "utf-16": ("utf-16-le", 2)}
-
-
-class Point(NamedTuple):
-    """A position of the protocol: a line from 0, a column in units of the encoding."""
-
-    line: int
-    column: int
 
 
 def split_lines(text: str) -> list[str]:
@@ -113,7 +106,7 @@ class TextBuffer:
         self._lines = split_lines(text)
         self._text = None
 
-    def edit(self, start: Point, end: Point, text: str) -> None:
+    def edit(self, start: t.Position, end: t.Position, text: str) -> None:
         """Replace the text between two positions, which are clamped to the document."""
         if end < start:
             start, end = end, start
@@ -134,12 +127,12 @@ class TextBuffer:
         lines[first : last + 1] = pieces
         self._text = None
 
-    def _locate(self, point: Point) -> tuple[int, int]:
+    def _locate(self, point: t.Position) -> tuple[int, int]:
         """Return the line and the code points before the position, clamped before its line end."""
         if point.line >= len(self._lines):
             return len(self._lines) - 1, len(self._lines[-1])
         content = self._lines[point.line].rstrip("\r\n")
-        return point.line, index_of(content, point.column, self._encoding)
+        return point.line, index_of(content, point.character, self._encoding)
 
 
 class Mapper:

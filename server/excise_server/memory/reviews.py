@@ -71,7 +71,7 @@ class Reviews:
             rows = store[0].read(query, store[1])
         except StoreError as error:
             self._say(store[0], "cannot be read", error)
-            if isinstance(error, LockedError):
+            if error.is_locked:
                 self._unread.add(store)
             return None
         self._unread.discard(store)
@@ -117,7 +117,7 @@ class Reviews:
                 rows = store.read("select id, state, base from choices order by used")
             except StoreError as error:
                 self._say(store, "cannot be read", error)
-                self.is_locked = self.is_locked or isinstance(error, LockedError)
+                self.is_locked = self.is_locked or error.is_locked
                 continue
             self._tell(store)
             for name, state, base in rows:
@@ -171,14 +171,14 @@ class Reviews:
         late = self._late[store]
         try:
             store.write(late)
-        except LockedError as error:
-            del late[:-_MOST_LATE]
-            self._say(
-                store, "cannot be written yet, and is kept only while this server runs", error
-            )
         except (StoreError, UnicodeEncodeError) as error:
-            late.clear()
-            self._say(store, "cannot be written", error)
+            problem = "cannot be written"
+            if isinstance(error, StoreError) and error.is_locked:
+                del late[:-_MOST_LATE]
+                problem = "cannot be written yet, and is kept only while this server runs"
+            else:
+                late.clear()
+            self._say(store, problem, error)
         else:
             late.clear()
         self._tell(store)
@@ -271,11 +271,14 @@ create table if not exists choices (
 
 
 class StoreError(Exception):
-    """The error for a file that cannot be used. The message says why."""
+    """The error for a file that cannot be used. The message says why.
 
+    - ``is_locked``: whether another process keeps it locked, so that it may be free later.
+    """
 
-class LockedError(StoreError):
-    """The error for a file that another process keeps locked, and that may be free later."""
+    def __init__(self, reason: str, *, is_locked: bool) -> None:
+        super().__init__(reason)
+        self.is_locked = is_locked
 
 
 class Store:
@@ -284,21 +287,18 @@ class Store:
     - ``cache``: the user's folder for what may be lost.
     - ``folder``: the workspace folder, links followed.
     - ``clock``: seconds since the epoch.
+
+    - ``path``: the path of the file.
     """
 
     def __init__(self, cache: Path, folder: str, clock: Callable[[], float] = time.time) -> None:
         name = hashlib.sha256(os.fsencode(folder)).hexdigest()[:32]
-        self._path = cache / "reviews" / f"{name}.sqlite3"
+        self.path = cache / "reviews" / f"{name}.sqlite3"
         self._clock = clock
         self._is_sound = False
         self._patience = _SECONDS
         self.repaired = ""
         """What had to be done to use the file, in words for people, or empty."""
-
-    @property
-    def path(self) -> Path:
-        """The path of the file."""
-        return self._path
 
     @property
     def now(self) -> int:
@@ -310,7 +310,7 @@ class Store:
 
         Raises StoreError if the file cannot be read.
         """
-        if not self._path.exists():
+        if not self.path.exists():
             return []
         with self._connected() as connection:
             return connection.execute(query, arguments).fetchall()
@@ -333,8 +333,8 @@ class Store:
             except sqlite3.OperationalError:
                 raise  # locked, full or read-only: the file is not damaged
             except sqlite3.DatabaseError as error:
-                aside = self._path.with_suffix(".damaged")
-                os.replace(self._path, aside)
+                aside = self.path.with_suffix(".damaged")
+                os.replace(self.path, aside)
                 self.repaired = f"it was damaged ({error}); the old file is now {aside.name}"
                 connection = self._connect()
             with closing(connection):
@@ -346,19 +346,18 @@ class Store:
     def _failure(self, error: OSError | sqlite3.Error) -> StoreError:
         """Return the error for people. After a lock, no attempt waits until one succeeds."""
         reason = getattr(error, "strerror", None) or str(error)
-        if not is_locked(error):
-            return StoreError(reason)
-        self._patience = 0.0
-        return LockedError(reason)
+        if is_locked(error):
+            self._patience = 0.0
+        return StoreError(reason, is_locked=is_locked(error))
 
     def _connect(self) -> sqlite3.Connection:
         # A regular file that only the user can read, unless it exists.
-        self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
-        with open(os.open(self._path, flags, 0o600), "rb") as file:
+        with open(os.open(self.path, flags, 0o600), "rb") as file:
             if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
                 raise OSError("it is not a regular file")
-        connection = opened(self._path, self._patience)
+        connection = opened(self.path, self._patience)
         try:
             (version,) = connection.execute("pragma user_version").fetchone()
             if version > _VERSION:
@@ -384,7 +383,7 @@ class Store:
             "delete from pins where path not in (select path from pins order by used desc limit ?)",
             (MAX_PINS,),
         )
-        for file in self._path.parent.glob("*.sqlite3"):
+        for file in self.path.parent.glob("*.sqlite3"):
             with suppress(OSError):
-                if file != self._path and file.stat().st_mtime < oldest:
+                if file != self.path and file.stat().st_mtime < oldest:
                     file.unlink()

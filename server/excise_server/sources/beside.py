@@ -13,7 +13,7 @@ from typing import Literal
 
 from excise_server.foundation.escape import visible
 from excise_server.foundation.files import contained, list_folder, read_bytes, text_of
-from excise_server.foundation.inputs import SourceError, unique_ids
+from excise_server.foundation.inputs import Rejected, SourceError, unique_ids
 from excise_server.git.repository import AbsentError, Repository
 from excise_server.review.candidate import Candidate
 from excise_server.sources.conflicts import parse_markers
@@ -21,7 +21,6 @@ from excise_server.sources.finding import (
     Context,
     Found,
     OriginText,
-    Refused,
     Version,
     Watch,
     watch_file,
@@ -43,7 +42,7 @@ def find_files(context: Context, _repository: object) -> Found:
     try:
         _, document = contained(context.document, context.folders)
     except SourceError as error:
-        return Found(refused=(Refused("files", error.reason, error.hint),))
+        return Found(refused=(Rejected("files", error.reason, error.hint),))
     folder, name = os.path.split(document)
     paths: dict[str, None] = {}
     refused, watch = [], []
@@ -53,10 +52,12 @@ def find_files(context: Context, _repository: object) -> Found:
             paths |= dict.fromkeys(_matching(folder, parts, context.folders))
             watch.append(Watch(folder, "/".join(parts)))
         except SourceError as error:
-            refused.append(Refused(f"files:{pattern}", error.reason, error.hint))
+            refused.append(Rejected(f"files:{pattern}", error.reason, error.hint))
     siblings = [path for path in sorted(paths) if os.path.join(folder, path) != document]
     if len(siblings) > MAX_FILES:
-        refused.append(Refused("files", f"only the first {MAX_FILES} of {len(siblings)} are taken"))
+        refused.append(
+            Rejected("files", f"only the first {MAX_FILES} of {len(siblings)} are taken")
+        )
     return _read(context, folder, name, siblings[:MAX_FILES], refused, watch)
 
 
@@ -104,7 +105,7 @@ def _read(
     folder: str,
     name: str,
     paths: list[str],
-    refused: list[Refused],
+    refused: list[Rejected],
     watch: list[Watch],
 ) -> Found:
     origin = None
@@ -124,7 +125,7 @@ def _read(
                 candidate = Candidate(shown, "", "", "", (shown,), label=label)
                 versions.append(Version(candidate, text, file=os.path.join(folder, path)))
         except SourceError as error:
-            refused.append(Refused(shown, error.reason, error.hint))
+            refused.append(Rejected(shown, error.reason, error.hint))
     return Found(origin, tuple(versions), tuple(refused), tuple(watch))
 
 
@@ -161,18 +162,18 @@ def find_origin(context: Context, repository: Repository | SourceError | None) -
                     raise SourceError("not in a git repository")
                 return _from_git(repository, choice)
     except SourceError as error:
-        return Found(refused=(Refused("origin", error.reason, error.hint),))
+        return Found(refused=(Rejected("origin", error.reason, error.hint),))
 
 
 def _from_git(repository: Repository, choice: Literal["head", "index"]) -> Found:
     watch = tuple(watch_file(os.path.join(repository.git_dir, name)) for name in ("HEAD", "index"))
     head = repository.head() if choice == "head" else ""
     if head is None:
-        return Found(refused=(Refused("origin", "no commits yet"),), watch=watch)
+        return Found(refused=(Rejected("origin", "no commits yet"),), watch=watch)
     try:
         text = text_of(repository.blob(f"{head or ':0'}:{repository.path}").data)
     except AbsentError:
         where = "HEAD" if choice == "head" else "the index"
-        return Found(refused=(Refused("origin", f"the file is not in {where}"),), watch=watch)
+        return Found(refused=(Rejected("origin", f"the file is not in {where}"),), watch=watch)
     label = f"HEAD {head[:10]}" if head else "index"
     return Found(origin=OriginText(text, choice, label), watch=watch)

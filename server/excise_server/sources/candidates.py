@@ -140,7 +140,13 @@ def find_in_file(
     - ``begun``: earlier candidates: those that have not moved since keep their bases.
     """
     listed = _listed(repository, selection, target.commit, rejected)
-    remembered = (*_begun(begun, listed), *selection.remembered)
+    earlier = {name: candidate for candidate in begun for name in candidate.names}
+    unmoved = (
+        (now.id, before.base)
+        for now in (entry.candidate for entry in listed)
+        if (before := earlier.get(now.id)) and before.commit == now.commit and before.base
+    )
+    remembered = (*unmoved, *selection.remembered)
     selection = replace(selection, remembered=remembered)
     entries = _with_bases(repository, selection, target.commit, listed, rejected)
     by_id = {entry.candidate.id: entry for entry in entries}
@@ -236,17 +242,6 @@ def _listed(
         for list_source in listers()
         for entry in list_source(repository, selection, origin, rejected)
     ]
-
-
-def _begun(
-    begun: Sequence[Candidate], listed: Sequence[ListedCandidate]
-) -> Iterator[tuple[str, str]]:
-    """Yield the bases of candidates that have not moved since the review asked last."""
-    earlier = {name: candidate for candidate in begun for name in candidate.names}
-    for entry in listed:
-        before = earlier.get(entry.candidate.id)
-        if before is not None and before.commit == entry.candidate.commit and before.base:
-            yield entry.candidate.id, before.base
 
 
 # --- identity: names, bases and labels -----------------------------------------------------------
@@ -358,18 +353,15 @@ def _with_refs(
     merged = [candidate for candidate in read if candidate.folder]
     for ref in (candidate for candidate in read if not candidate.folder):
         for place, worktree in enumerate(merged):
-            if worktree.folder and _shows(worktree, ref, is_edited):
+            is_alike = (worktree.commit, worktree.base) == (ref.commit, ref.base)
+            if not worktree.folder or not is_alike or ref.commit == ref.base:
+                continue
+            if worktree.branch or not is_edited(worktree):
                 merged[place] = _one_of(worktree, ref)
                 break
         else:
             merged.append(ref)
     return merged
-
-
-def _shows(worktree: Candidate, ref: Candidate, is_edited: Callable[[Candidate], bool]) -> bool:
-    if (worktree.commit, worktree.base) != (ref.commit, ref.base) or ref.commit == ref.base:
-        return False
-    return bool(worktree.branch) or not is_edited(worktree)
 
 
 def _one_of(first: Candidate, second: Candidate) -> Candidate:
@@ -386,7 +378,10 @@ def labelled(repository: Repository, candidates: Sequence[Candidate]) -> tuple[C
     places = roots()
     traces, times, issues = [], [], []
     for candidate in candidates:
-        time_made = _made(repository, candidate)
+        creation = worktree_made(repository, candidate.folder) if candidate.folder else None
+        if creation is None and any(name.startswith("branch:") for name in candidate.names):
+            creation = branch_made(repository, candidate.branch)
+        time_made = creation.time if creation else None
         trace = traces_of(candidate, main)
         commits = own_commits(repository, candidate.base, candidate.commit)
         if time_made is None or not name_of(trace, places).tool:
@@ -410,11 +405,3 @@ def labelled(repository: Repository, candidates: Sequence[Candidate]) -> tuple[C
             candidates, names, shown, times, issues, strict=True
         )
     )
-
-
-def _made(repository: Repository, candidate: Candidate) -> int | None:
-    """Return when a candidate was made, by its reflog."""
-    creation = worktree_made(repository, candidate.folder) if candidate.folder else None
-    if creation is None and any(name.startswith("branch:") for name in candidate.names):
-        creation = branch_made(repository, candidate.branch)
-    return creation.time if creation else None

@@ -16,7 +16,7 @@ from excise_server.foundation.changes import LINK, SUBMODULE, Side, renamed_file
 from excise_server.foundation.escape import visible
 from excise_server.foundation.file_bytes import blob_ids
 from excise_server.foundation.files import contained, read_bytes, text_of
-from excise_server.foundation.inputs import SourceError, UnansweredError, unique_ids
+from excise_server.foundation.inputs import Rejected, SourceError, UnansweredError, unique_ids
 from excise_server.git.checkouts import Selection
 from excise_server.git.command import NoRepositoryError
 from excise_server.git.repository import Repository, open_folder
@@ -30,7 +30,6 @@ from excise_server.sources.finding import (
     Context,
     Found,
     OriginText,
-    Refused,
     Version,
     Watch,
     watch_file,
@@ -76,7 +75,7 @@ def collect(context: Context) -> Found:
     names, or that it named when the review of the document began. The function reads files and
     starts git: call it from a worker, never from the event loop of a server.
     """
-    refused: list[Refused] = []
+    refused: list[Rejected] = []
     repository: Repository | SourceError | None
     try:
         repository = open_repository(context)
@@ -115,8 +114,8 @@ def _answer(find: Find, context: Context, repository: Repository | SourceError |
         return Found(refused=(_refused(error),))
 
 
-def _refused(error: SourceError | UnansweredError) -> Refused:
-    return Refused("git", error.reason, error.hint)
+def _refused(error: SourceError | UnansweredError) -> Rejected:
+    return Rejected("git", error.reason, error.hint)
 
 
 def _target(origin: OriginText | None, context: Context) -> str | None:
@@ -141,7 +140,7 @@ def _candidates(
         contained(context.document, context.folders)
     except SourceError as error:
         return Found(refused=(_refused(error),))
-    wrong: list[Refused] = []
+    wrong: list[Rejected] = []
     selection = selection_of(context.settings, context.bases, wrong, context.folders)
     if not (selection.worktrees or any(selection.chosen.values())):
         return Found(refused=tuple(wrong))
@@ -172,8 +171,8 @@ def _of_repository(
     head, path = repository.head(), repository.path
     if head is None:
         watch = _watch(context.settings, repository, (), ())
-        return Found(refused=(Refused("git", "no commits yet"),), watch=watch)
-    refused: list[Refused] = []
+        return Found(refused=(Rejected("git", "no commits yet"),), watch=watch)
+    refused: list[Rejected] = []
     changes, asked = find_in_file(
         repository,
         selection,
@@ -187,7 +186,7 @@ def _of_repository(
         try:
             version = _version(each, path, target)
         except SourceError as error:
-            refused.append(Refused(each.read.candidate.id, error.reason, error.hint))
+            refused.append(Rejected(each.read.candidate.id, error.reason, error.hint))
             continue
         if version is not None:
             versions.append(version)
@@ -301,7 +300,7 @@ def _without_git(context: Context, selection: Selection, target: str | None) -> 
     data = read_bytes(context.document, context.folders)
     tops = [os.path.realpath(folder) for folder in context.folders]
     paths = [os.path.relpath(document, top).replace(os.sep, "/") for top in tops]
-    refused: list[Refused] = []
+    refused: list[Rejected] = []
     versions = []
     for entry in list_patches(None, selection, "", refused):
         patch, candidate = entry.patch, entry.candidate
@@ -324,7 +323,7 @@ def _without_git(context: Context, selection: Selection, target: str | None) -> 
             files = replay_files(sides.old, sides.new, now, {})
             version = _version(ReplayedCandidate(read, files), path, target)
         except SourceError as error:
-            refused.append(Refused(candidate.id, error.reason))
+            refused.append(Rejected(candidate.id, error.reason))
             continue
         if version is not None:
             label = candidate.id.partition(":")[2]

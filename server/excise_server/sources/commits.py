@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from excise.patches import Message, Patch, PatchError, parse
 from excise_server.foundation.changes import SUBMODULE
@@ -42,11 +42,11 @@ _COMMIT = re.compile(rb"^([0-9a-f]{40}|[0-9a-f]{64})\n", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True)
 class _Commit:
+    """A commit as a message without its patch."""
+
     id: str
-    parents: int
-    author: str
-    date: str
-    subject: str
+    is_merge: bool
+    message: Message
 
 
 def is_range(text: str) -> bool:
@@ -81,7 +81,7 @@ def read_commits(
             if isinstance(content, SourceError):
                 rejected.append(Rejected(commit.id[:_DIGITS], content.reason, content.hint))
             else:
-                sent.append(_member(commit, content))
+                sent.append(Member(commit.id[:_DIGITS], replace(commit.message, patch=content)))
         advance((start + len(part)) / len(commits))
     return Queue(tuple(sent), tuple(rejected), 0, tuple(notes))
 
@@ -105,13 +105,14 @@ def _listed(repository: Repository, name: str) -> list[_Commit]:
         _, parents, *rest = (part.decode("utf-8", "replace") for part in body.split(b"\0", 4))
         author, date, subject = rest
         name = head.decode().removeprefix("commit ")
-        commits.append(_Commit(name, len(parents.split()), author, date, subject))
+        message = Message(1, author=author, date=date, subject=subject, title=subject)
+        commits.append(_Commit(name, len(parents.split()) > 1, message))
     return commits[::-1]
 
 
 def _patches(repository: Repository, commits: Sequence[_Commit]) -> list[Patch | SourceError]:
     """Return what each commit changed, or why that cannot be read."""
-    plain = [commit.id for commit in commits if commit.parents < 2]
+    plain = [commit.id for commit in commits if not commit.is_merge]
     try:
         trees = commit_trees(repository, plain)
         refused = _refused(repository, trees)
@@ -172,15 +173,3 @@ def _written(repository: Repository, names: Sequence[str]) -> dict[str, Patch]:
         name: parse(out[head.end() : stop])
         for name, head, stop in zip(names, heads, stops, strict=True)
     }
-
-
-def _member(commit: _Commit, patch: Patch) -> Member:
-    message = Message(
-        1,
-        author=commit.author,
-        date=commit.date,
-        subject=commit.subject,
-        title=commit.subject,
-        patch=patch,
-    )
-    return Member(commit.id[:_DIGITS], message)

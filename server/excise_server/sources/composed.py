@@ -7,7 +7,7 @@ commit that the patches were made from, the result must have the id that the pat
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from excise.patches import FilePair, Patch, PatchError, apply
@@ -36,20 +36,14 @@ class _Files:
     refused: dict[str, str] = field(default_factory=dict)
 
 
-def _blob_names(patches: Sequence[Patch]) -> Iterator[str]:
-    """Yield the ids of the texts that patches may need, as their index lines have them."""
-    for patch in patches:
-        for pair in patch.files:
-            names = [pair.old_blob, *([pair.new_blob] if pair.binary else [])]
-            yield from (name for name in names if _ID.fullmatch(name) and name.strip("0"))
-
-
 def read_named(repository: Repository, patches: Sequence[Patch]) -> Blobs:
     """Read the texts that patches may need, by one question to git.
 
     Raises SourceError if git fails.
     """
-    names = list(dict.fromkeys(_blob_names(patches)))
+    pairs = [pair for patch in patches for pair in patch.files]
+    ids = [name for p in pairs for name in (p.old_blob, p.new_blob if p.binary else "")]
+    names = list(dict.fromkeys(name for name in ids if _ID.fullmatch(name) and name.strip("0")))
     answers = repository.blobs(names)
     return {
         name: answer.data if isinstance(answer, Blob) else answer

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from excise.text import raw_lines
 from excise_server.foundation.escape import visible
 from excise_server.foundation.files import read_bytes, text_of
-from excise_server.foundation.inputs import SourceError
+from excise_server.foundation.inputs import Rejected, SourceError
 from excise_server.git.checkouts import MergeSide, sides_of
 from excise_server.git.repository import Blob, Repository
 from excise_server.review.candidate import Candidate
@@ -137,7 +137,7 @@ def find(context: finding.Context, repository: Repository | SourceError | None) 
         return finding.Found()
     watch: tuple[finding.Watch, ...] = (finding.watch_file(context.document),)
     stages: dict[int, tuple[str, str]] = {}
-    git_refused: tuple[finding.Refused, ...] = ()
+    git_refused: tuple[Rejected, ...] = ()
     try:
         if isinstance(repository, SourceError):
             raise repository
@@ -145,14 +145,14 @@ def find(context: finding.Context, repository: Repository | SourceError | None) 
             watch += (finding.watch_file(os.path.join(repository.git_dir, "index")),)
             stages = _stages(repository)
     except SourceError as error:
-        git_refused = (finding.Refused("git", error.reason, error.hint),)
+        git_refused = (Rejected("git", error.reason, error.hint),)
     try:
         if stages and isinstance(repository, Repository):
             answer = _from_index(repository, stages, _marked(context))
         else:
             answer = _from_markers(_parsed(context))
     except SourceError as error:
-        answer = finding.Found(refused=(finding.Refused("conflict", error.reason, error.hint),))
+        answer = finding.Found(refused=(Rejected("conflict", error.reason, error.hint),))
     return replace(answer, watch=watch, refused=(*git_refused, *answer.refused))
 
 
@@ -200,7 +200,7 @@ def _from_index(
         try:
             text = _text(blobs[number], number) if number in blobs else ""
         except SourceError as error:
-            refused.append(finding.Refused(name, error.reason, error.hint))
+            refused.append(Rejected(name, error.reason, error.hint))
             continue
         change: finding.Change = "edited"
         notes: tuple[str, ...] = ()

@@ -42,9 +42,7 @@ def with_facets(
     lines = lines_with(repository, target.commit, words)
     if lines is None:
         return tuple(candidates)
-    named = _files_with(
-        words, [*lines, *(FileLine(path, side.data) for path, side in saved.items())]
-    )
+    named = _files_with(words, [*lines, *((path, side.data) for path, side in saved.items())])
     return tuple(
         replace(candidate, facets=_facets(candidate, sought[candidate.id], named))
         for candidate in candidates
@@ -71,17 +69,17 @@ def _files_with(words: Iterable[str], lines: Iterable[FileLine]) -> dict[str, se
         for word in words
     }
     files: dict[str, set[str]] = defaultdict(set)
-    for line in lines:
+    for path, text in lines:
         for word, (encoded, pattern) in patterns.items():
-            if encoded in line.text and pattern.search(line.text):
-                files[word].add(line.path)
+            if encoded in text and pattern.search(text):
+                files[word].add(path)
     return files
 
 
 def _facets(
     candidate: Candidate, sought: Mapping[str, str], named: Mapping[str, set[str]]
 ) -> dict[str, Kind]:
-    own = [FileLine(path, side.data) for path, side in candidate.new.items()]
+    own = [(path, side.data) for path, side in candidate.new.items()]
     named_here = _files_with(set(sought.values()), own)
     facets: dict[str, Kind] = {}
     for path, word in sought.items():

@@ -20,9 +20,6 @@ OriginKind = Literal["saved", "head", "index", "stage", "markers", "orig"]
 Change = Literal["edited", "created", "deleted", "renamed"]
 """What a candidate does to the file."""
 
-Refused = Rejected
-"""A refused revision: its id, the reason, and possibly a hint."""
-
 
 @dataclass(frozen=True, slots=True)
 class Context:
@@ -124,7 +121,7 @@ class Found:
 
     origin: OriginText | None = None
     versions: tuple[Version, ...] = ()
-    refused: tuple[Refused, ...] = ()
+    refused: tuple[Rejected, ...] = ()
     watch: tuple[Watch, ...] = ()
     target: str | None = None
     unchanged: tuple[str, ...] = ()

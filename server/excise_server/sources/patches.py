@@ -14,21 +14,17 @@ from dataclasses import dataclass, replace
 
 from excise.patches import Message, Patch, PatchError, parse, postings, read
 from excise_server.foundation.escape import visible
-from excise_server.foundation.files import inside, read_bytes
+from excise_server.foundation.files import MAX_ENTRIES, inside, read_bytes
 from excise_server.foundation.inputs import Rejected, SourceError, unique_ids
 from excise_server.git.checkouts import Selection, is_chosen
 from excise_server.git.repository import Repository
 from excise_server.records.lines import json_object
 from excise_server.review.candidate import Candidate
-from excise_server.sources.finding import Refused
 from excise_server.sources.reading import ListedCandidate
 from excise_server.wire.sources import ENDINGS
 
 MAX_PATCHES = 300
 """Most patches that are compared."""
-
-MAX_ENTRIES = 10_000
-"""Most files of one folder that are read."""
 
 _MAX_LINES = 200_000_000
 _LINES = ".jsonl"
@@ -72,7 +68,7 @@ def list_patches(
 
 
 def folders_named(
-    names: Sequence[str], setting: str, folders: Sequence[str], wrong: list[Refused]
+    names: Sequence[str], setting: str, folders: Sequence[str], wrong: list[Rejected]
 ) -> tuple[str, ...]:
     """Return the existing folders of a setting that are inside the workspace."""
     existing: dict[str, None] = {}
@@ -81,11 +77,11 @@ def folders_named(
         inner = [path for path in paths if os.path.isdir(path) and inside(path, folders)]
         if os.path.isabs(name) or ".." in name.replace("\\", "/").split("/"):
             reason = "it leads out of the workspace: name a folder inside"
-            wrong.append(Refused(f"{setting}:{visible(name)}", reason))
+            wrong.append(Rejected(f"{setting}:{visible(name)}", reason))
         elif inner:
             existing |= dict.fromkeys(inner)
         else:
-            wrong.append(Refused(f"{setting}:{visible(name)}", "no such folder in the workspace"))
+            wrong.append(Rejected(f"{setting}:{visible(name)}", "no such folder in the workspace"))
     return tuple(existing)
 
 

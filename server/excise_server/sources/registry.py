@@ -17,7 +17,7 @@ from excise_server.foundation.escape import visible
 from excise_server.foundation.inputs import Rejected, SourceError
 from excise_server.git.checkouts import Selection, find_checkouts
 from excise_server.git.repository import Repository
-from excise_server.sources.finding import Context, Found, Refused
+from excise_server.sources.finding import Context, Found
 from excise_server.sources.patches import folders_named
 from excise_server.sources.reading import ListedCandidate
 from excise_server.wire.sources import CHOSEN, SOURCES, SourceSettings
@@ -72,7 +72,7 @@ def setting_of(name: str) -> str:
 def selection_of(
     settings: SourceSettings,
     bases: Sequence[tuple[str, str]] = (),
-    wrong: list[Refused] | None = None,
+    wrong: list[Rejected] | None = None,
     folders: Sequence[str] = (),
 ) -> Selection:
     """Return which candidates the settings choose.
@@ -91,12 +91,12 @@ def selection_of(
     for setting, (patterns, full) in kinds.items():
         for pattern in patterns:
             if not pattern or "\0" in pattern:
-                wrong.append(Refused(setting, "a pattern is empty or contains a NUL character"))
+                wrong.append(Rejected(setting, "a pattern is empty or contains a NUL character"))
             elif name := full(pattern):
                 names.append(name)
             else:
                 hint = "pull/*, merge-requests/*, #12 or !12"
-                wrong.append(Refused(setting, f"{visible(pattern)}: not a request", hint))
+                wrong.append(Rejected(setting, f"{visible(pattern)}: not a request", hint))
     return Selection(
         worktrees=settings.worktrees,
         chosen=_chosen(asdict(settings), folders, wrong) | {"branches": tuple(names)},
@@ -114,11 +114,11 @@ def selection_asked(asked: Mapping[str, Any], folders: Sequence[str]) -> Selecti
       absent.
     - ``folders``: the folders that may be read: patches and runs are in folders inside them.
     """
-    wrong: list[Refused] = []
+    wrong: list[Rejected] = []
     chosen = _chosen(asked, folders, wrong)
     bases = [base.partition("=") for base in asked.get("base") or ()]
     wrong += [
-        Refused("base", f"{visible(name)!r} names no candidate and revision: write NAME=REV")
+        Rejected("base", f"{visible(name)!r} names no candidate and revision: write NAME=REV")
         for name, _, revision in bases
         if not (name and revision)
     ]
@@ -133,7 +133,7 @@ def selection_asked(asked: Mapping[str, Any], folders: Sequence[str]) -> Selecti
 
 
 def _chosen(
-    asked: Mapping[str, Any], folders: Sequence[str], wrong: list[Refused]
+    asked: Mapping[str, Any], folders: Sequence[str], wrong: list[Rejected]
 ) -> dict[str, tuple[str, ...]]:
     """Return what is chosen of each source: patterns, or folders inside the workspace."""
     chosen = {name: tuple(asked.get(name) or ()) for name in CHOSEN}

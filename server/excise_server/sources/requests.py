@@ -84,20 +84,17 @@ def with_pull_facts(
     The host's title and author are used. Its body is added to the messages of the commits.
     """
     return [
-        proposal if (pull := pulls.get(proposal.id)) is None else _told(proposal, pull)
+        proposal
+        if (pull := pulls.get(proposal.id)) is None
+        else replace(
+            proposal,
+            title=pull.heading or proposal.title,
+            text="\n\n".join(part for part in (pull.body or "", proposal.text) if part),
+            author=pull.who or proposal.author,
+            state=proposal.state or pull.outcome,
+        )
         for proposal in proposals
     ]
-
-
-def _told(proposal: Proposal, pull: PullFacts) -> Proposal:
-    text = "\n\n".join(part for part in (pull.body or "", proposal.text) if part)
-    return replace(
-        proposal,
-        title=pull.heading or proposal.title,
-        text=text,
-        author=pull.who or proposal.author,
-        state=proposal.state or pull.outcome,
-    )
 
 
 MAX_HEADS = 20_000
@@ -145,7 +142,12 @@ def read_requests(
     if len(refs) > MAX_HEADS:
         requests.notes.append(f"only the newest {MAX_HEADS:,} of {len(refs):,} heads are read")
         refs = refs[:MAX_HEADS]
-    heads = _one_each(refs, requests)
+    first: dict[str, Ref] = {}  # one for each commit
+    for ref in sorted(refs, key=lambda ref: (not ref.given, ref.name)):
+        representative = first.setdefault(ref.commit, ref)
+        if representative is not ref:
+            requests.notes.append(f"{_id(ref)} is the commit of {_id(representative)}")
+    heads = [ref for ref in refs if first[ref.commit] is ref]
     merged = _merged(repository, main)
     for done, ref in enumerate(heads, start=1):
         try:
@@ -164,16 +166,6 @@ def read_requests(
 
 def _id(ref: Ref) -> str:
     return ref.given or ref.name.partition(":")[2]
-
-
-def _one_each(refs: Sequence[Ref], requests: Requests) -> list[Ref]:
-    """Return one ref for each commit, and name the others."""
-    first: dict[str, Ref] = {}
-    for ref in sorted(refs, key=lambda ref: (not ref.given, ref.name)):
-        representative = first.setdefault(ref.commit, ref)
-        if representative is not ref:
-            requests.notes.append(f"{_id(ref)} is the commit of {_id(representative)}")
-    return [ref for ref in refs if first[ref.commit] is ref]
 
 
 def _merged(repository: Repository, main: str) -> dict[str, str]:

@@ -255,12 +255,15 @@ class HunkFrame(_Message):
     spans: tuple[tuple[Index, Index], ...]
 
 
-class UnitFrame(_Message):
-    """Hunks that a revision (by index) changes together, by their numbers, and why: the names."""
+class HunkUnit(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
+    """Hunks that belong together in a revision, which binds ``names`` in one and uses them there.
+
+    The ``member`` is the revision's index, and ``hunks`` are ascending numbers, two or more.
+    """
 
     member: Index
     hunks: tuple[Index, ...]
-    names: tuple[bytes, ...]
+    names: tuple[str, ...]
 
 
 class ScoresFrame(_Message):
@@ -280,7 +283,7 @@ class ScoresFrame(_Message):
     clusters: tuple[tuple[tuple[int, ...], int, Score], ...]
     hunks: tuple[HunkFrame, ...]
     numbers: tuple[HunkNumbers, ...]
-    units: tuple[UnitFrame, ...]
+    units: tuple[HunkUnit, ...]
 
 
 class WorkFrame(msgspec.Struct, frozen=True, array_like=True):

@@ -7,17 +7,17 @@ are right cannot be checked without computing them again.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations, islice
 from typing import Any, Literal
 
-from excise import Cluster, Hunk, Level, Ranked, Variant
-from excise.agreement import NAMES, SAME, WORDS
+from excise import Cluster, Hunk, Ranked, Variant
+from excise.agreement import NAMES, WORDS
 from excise_server.editor.analysis import (
     MAX_PAIRS,
     Analysis,
-    HunkUnit,
+    PlainMatrix,
     RevisionComparison,
     Snapshot,
 )
@@ -73,10 +73,7 @@ def _packed_scores(analysis: Analysis) -> w.ScoresFrame:
         ),
         hunks=tuple(map(_packed, analysis.hunks)),
         numbers=analysis.numbers,
-        units=tuple(
-            w.UnitFrame(unit.member, unit.hunks, tuple(map(w.as_bytes, unit.names)))
-            for unit in analysis.units
-        ),
+        units=analysis.units,
     )  # fmt: skip
 
 
@@ -89,26 +86,6 @@ def _packed(hunk: Hunk) -> w.HunkFrame:
 
 
 @dataclass(frozen=True, slots=True)
-class PlainMatrix:
-    """What is shown of a matrix, as a worker counted it."""
-
-    ids: tuple[str, ...]
-    values: memoryview[float]
-    no_ops: tuple[bool, ...]
-    words: memoryview
-    renamed: Mapping[tuple[int, int], tuple[tuple[str, str], ...]]
-
-    def word(self, i: int, j: int, /) -> str:
-        """Return what may be said of two revisions."""
-        return WORDS[self.words[i, j]]
-
-    def level(self, i: int, j: int, /) -> Level | None:
-        """Return the level of two revisions; the names are known of the first pairs only."""
-        word = self.word(i, j)
-        return Level(word, self.renamed.get((i, j), ())) if word in SAME else None
-
-
-@dataclass(frozen=True, slots=True)
 class Scores:
     """The scores of a document that one worker counted last, under the number it gave them."""
 
@@ -116,7 +93,7 @@ class Scores:
     comparison: RevisionComparison
     hunks: tuple[Hunk, ...]
     numbers: tuple[w.HunkNumbers, ...]
-    units: tuple[HunkUnit, ...]
+    units: tuple[w.HunkUnit, ...]
 
 
 def unpack(snapshot: Snapshot, answer: w.Scored, known: Scores | None) -> tuple[Analysis, Scores]:
@@ -174,8 +151,13 @@ def _scores(snapshot: Snapshot, number: int, frame: w.ScoresFrame) -> Scores:
         notes=notes,
     )
     _check(len(frame.numbers) == len(frame.hunks), "numbers of each hunk")
-    for numbers in frame.numbers:
-        _check_numbers(numbers, count)
+    for numbers in frame.numbers:  # the types check values
+        total = numbers.compared * (numbers.compared - 1) // 2
+        _check(numbers.compared <= count and numbers.diverging <= total, "who is compared")
+        _check(len(numbers.pairs) == min(numbers.diverging, MAX_PAIRS), "first pairs of a hunk")
+        ends = [pair for pair in (numbers.least, numbers.most) if pair is not None]
+        _check(len(ends) == (2 if numbers.pairs else 0), "the ends of the scores of a hunk")
+        _check(all(p.a < count and p.b < count for p in (*numbers.pairs, *ends)), "a pair")
     for unit in frame.units:
         _check(unit.member in snapshot.texts, "whose hunks belong together")
         _check(sorted({*unit.hunks}) == [*unit.hunks] and len(unit.hunks) > 1, "hunks of a unit")
@@ -186,10 +168,7 @@ def _scores(snapshot: Snapshot, number: int, frame: w.ScoresFrame) -> Scores:
         comparison,
         tuple(_hunk(hunk, sizes, snapshot.texts) for hunk in frame.hunks),
         frame.numbers,
-        tuple(
-            HunkUnit(unit.member, unit.hunks, tuple(map(w.as_text, unit.names)))
-            for unit in frame.units
-        ),
+        frame.units,
     )
 
 
@@ -200,16 +179,6 @@ def _renamed(frame: w.ScoresFrame) -> dict[tuple[int, int], tuple[tuple[str, str
         names = tuple((w.as_text(a), w.as_text(b)) for a, b in pairs)
         renamed[i, j], renamed[j, i] = names, tuple((b, a) for a, b in names)
     return renamed
-
-
-def _check_numbers(numbers: w.HunkNumbers, count: int) -> None:
-    """Refuse numbers of a hunk whose counts or revisions cannot be; the types check values."""
-    total = numbers.compared * (numbers.compared - 1) // 2
-    _check(numbers.compared <= count and numbers.diverging <= total, "who is compared")
-    _check(len(numbers.pairs) == min(numbers.diverging, MAX_PAIRS), "the first pairs of a hunk")
-    ends = [pair for pair in (numbers.least, numbers.most) if pair is not None]
-    _check(len(ends) == (2 if numbers.pairs else 0), "the ends of the scores of a hunk")
-    _check(all(pair.a < count and pair.b < count for pair in (*numbers.pairs, *ends)), "a pair")
 
 
 def _of_pairs(data: bytes, kind: Literal["d", "B"], count: int) -> memoryview[Any]:

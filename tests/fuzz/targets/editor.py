@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from random import Random
 
+from lsprotocol.types import Position
 from tests.fuzz.targets.base import NASTY, Target, packed, unpacked
 from tests.reference.document_text import replaced
 
 from excise_server.lsp.rpc import BadFrame, frames
-from excise_server.lsp.to_proto import Point, TextBuffer
+from excise_server.lsp.to_proto import TextBuffer
 
 FAR = (10, 2**16, 2**31 - 1)
 
@@ -28,8 +29,8 @@ def check_edits(data: bytes) -> None:
     encoding, text, changes = unpacked(data)
     buffer = TextBuffer(text, encoding)
     for start, end, new in changes:
-        buffer.edit(Point(*start), Point(*end), new)
-        text = replaced(text, Point(*start), Point(*end), new, encoding)
+        buffer.edit(Position(*start), Position(*end), new)
+        text = replaced(text, Position(*start), Position(*end), new, encoding)
         assert buffer.text() == text, "the buffer is not what the protocol says"
 
 
