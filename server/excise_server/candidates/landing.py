@@ -39,7 +39,7 @@ class _Target:
     def files_with(self, words: frozenset[str]) -> dict[str, str]:
         """Return the files of code that have one of some words, or none if there are too many."""
         lines = lines_with(self.repository, self.commit, words)
-        paths = dict.fromkeys(line.path for line in lines or () if resolve(None, line.path, ""))
+        paths = dict.fromkeys(path for path, _ in lines or () if resolve(None, path, ""))
         if lines is None or len(paths) > MOST_FILES:
             why = f"in {len(paths):,} files" if lines else f"{len(words):,} words"
             self.note = f"unchanged files were not searched for the names that are gone: {why}"
