@@ -1,5 +1,5 @@
 # Two commands do everything on a fresh machine with Python 3.11+, a C compiler and make:
-#   make demo    a real language-server session on examples/, and excise worktrees on a repository that it builds
+#   make demo    a real language-server session on examples/, and excise review on a repository that it builds
 #   make test    every test
 PYTHON ?= python3
 VENV ?= .venv
@@ -27,7 +27,7 @@ RUN_CLIENT = VENV="$(abspath $(VENV))" node $(CLIENT)/scripts/run.mjs
   code vsix test-vscode check-vscode check-client-changes screenshots
 
 help:
-	@echo "make demo     a real language-server session on examples/, as an editor shows it; then excise worktrees"
+	@echo "make demo     a real language-server session on examples/, as an editor shows it; then excise review"
 	@echo "make quick    while you work, about a minute: ruff, mypy, import contracts, the fast tests"
 	@echo "make test     every test, on all cores (data for measuring: EXCISE_DATA=DIR)"
 	@echo "make code     try the VS Code extension on examples/, in a browser"

@@ -24,7 +24,6 @@ DOCUMENTS: dict[str, tuple[str, type[shapes.Shape]]] = {
     "patches": ("What `excise cluster --json` prints for patches.", shapes.PatchDocument),
     "duplicates": ("What `excise duplicates --format json` prints.", shapes.DuplicatesDocument),
     "related": ("What `excise cluster --related --json` prints.", shapes.RelatedGroupsDocument),
-    "worktrees": ("What `excise worktrees --json` prints.", shapes.WorktreesDocument),
     "candidates": ("What `excise/candidates` answers an editor.", shapes.CandidatesDocument),
     "take": ("What `excise take --json` prints.", shapes.TakeDocument),
     "land": ("What `excise land --format json` prints.", shapes.LandDocument),

@@ -1,4 +1,4 @@
-"""What `excise worktrees` says of candidates for two tasks: run by `make demo`.
+"""What `excise review` says of candidates for two tasks: run by `make demo`.
 
 Builds a repository as agents and colleagues leave it: a main branch that moved on while they worked,
 and worktrees that started from it at different times. One is six commits behind, one is stacked on
@@ -167,11 +167,11 @@ def build(folder: Path) -> Path:
 def main() -> int:
     """Build the repository, show it, and run the command in it."""
     if shutil.which("git") is None:
-        print("demo: git is missing, so excise worktrees is not shown", file=sys.stderr)
+        print("demo: git is missing, so excise review is not shown", file=sys.stderr)
         return 0
     with tempfile.TemporaryDirectory(prefix="excise-demo-") as folder:
         path = build(Path(folder).resolve())
-        arguments = sys.argv[1:] or ["worktrees"]
+        arguments = sys.argv[1:] or ["review"]
         print(f"\n{INTRODUCTION}\n\nshop$ excise {' '.join(arguments)}\n", flush=True)
         command = [
             sys.executable,

@@ -15,8 +15,8 @@ from excise_server.wire import lsp as p
 from excise_server.wire.documents import (
     CandidatesDocument,
     LandDocument,
+    ReviewDocument,
     TakenDocument,
-    WorktreesDocument,
 )
 
 SOURCES = Path(__file__).parents[1] / "vscode-client" / "src"
@@ -31,7 +31,7 @@ SMALL = 100
 NO_CODE = re.compile(r'"[^"\n]*"|//[^\n]*|/\*.*?\*/', re.S)
 """Strings and comments, whose words read no field."""
 DOCUMENTS: dict[str, type[Any]] = {
-    "excise/worktrees": WorktreesDocument,
+    "excise/worktrees": ReviewDocument,
     "excise/candidates": CandidatesDocument,
     "excise/take": TakenDocument,
     "excise/land": LandDocument,

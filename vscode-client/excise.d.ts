@@ -16,10 +16,7 @@ export interface ExciseApi {
    */
   addRevisions(request: AddRequest): Promise<AddResult>;
 
-  /**
-   * The newest report of a document; undefined where it has none. Starts the server.
-   * Rejects, with the reason, where a report could not be made.
-   */
+  /** The newest report of a document; undefined where it has none. Starts the server. */
   getReport(uri: Uri): Promise<Report | undefined>;
 
   /** A newer report of a document can be asked for. */

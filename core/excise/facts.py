@@ -7,7 +7,6 @@ read by Python's own parser (`excise.python_facts`), other languages by their gr
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 
 from excise import python_facts
@@ -120,19 +119,27 @@ def _united(names: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
 class FactsReader:
     """An origin that a grammar reads, for the facts about its revisions."""
 
-    def __init__(self, origin: str, reading: Reading) -> None:
-        """Read the origin, if it is Python."""
+    def __init__(self, origin: str, reading: Reading, before: FactsReader | None = None) -> None:
+        """Read the origin, if it is Python, using what was read ``before`` of another one."""
         self._origin, self._reading = origin, reading
         self._modules: dict[str, python_facts.Module | SyntaxError | Unparsable] = {}
         self._module: python_facts.Module | None = None
         if reading.grammar == "python":
-            with suppress(SyntaxError, Unparsable):
+            self._module = None if before is None or before.is_full else before._module
+            try:
                 self._module = self.module(origin)
+            except (SyntaxError, Unparsable):
+                self._module = None
+
+    @property
+    def is_full(self) -> bool:
+        """Whether it has kept so much of revisions that another one should begin anew."""
+        module = self._module
+        return module is not None and len(module.known) + len(module.parts) >= _MOST_STATEMENTS
 
     def reads(self, origin: str, reading: Reading) -> bool:
-        """Whether it is the reader of an origin, and has not kept too much of its revisions."""
-        known = 0 if self._module is None else len(self._module.known)
-        return (origin, reading) == (self._origin, self._reading) and known < _MOST_STATEMENTS
+        """Whether it is the reader of an origin, and is not full."""
+        return (origin, reading) == (self._origin, self._reading) and not self.is_full
 
     def module(self, text: str) -> python_facts.Module:
         """Return what Python's parser finds in the origin or a revision, asking it once.

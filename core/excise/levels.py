@@ -58,6 +58,7 @@ class CodeForms:
     - ``path``: the path of the file: in some the order of imports counts.
     - ``texts``: what parsers found in texts already.
     - ``timeout``: the CPU time in seconds that a parser may take for one text.
+    - ``items``: those of another origin with this grammar and path, which are not made again.
 
     Whatever takes a `cancel` looks at it for each function that it converts.
     """
@@ -69,13 +70,14 @@ class CodeForms:
         path: str | None = None,
         texts: ParsedTexts | None = None,
         timeout: float | None = PARSER_SECONDS,
+        items: Items | None = None,
     ) -> None:
         self._grammar = None if is_large(origin) else grammar
         self._path = path
         self._texts = ParsedTexts() if texts is None else texts
         self._reading = Reading(grammar, timeout=timeout)
         self._origin = origin
-        self._items: Items = {}
+        self.items: Items = {} if items is None else items
         self._read: dict[str, Form | None] = {}
         self._codes: dict[str, str] = {}
         # Where a grammar has no forms: texts by their tokens, but for comments and white space, of
@@ -165,9 +167,9 @@ class CodeForms:
         used = {
             id(form) for root in self._read.values() if root is not None for form in root.walk()
         }
-        self._items = {
+        self.items = {
             key: forms
-            for key, forms in self._items.items()
+            for key, forms in self.items.items()
             if any(id(form) in used for form in forms)
         }
 
@@ -188,7 +190,7 @@ class CodeForms:
                     text,
                     self._grammar or "",
                     self._path,
-                    self._items,
+                    self.items,
                     is_lazy=is_origin,
                     cancel=cancel,
                 )

@@ -17,6 +17,7 @@ from excise.facts import EditFacts, FactsReader
 from excise.kernels._lexer import Lexer
 from excise.kernels._walk import CancelFlag
 from excise.levels import CodeForms
+from excise.normal_form import Items
 from excise.python_facts import Module
 from excise.reading import Content, ParsedTexts, Reading, normalised, read, token_stream
 from excise.signature import Options
@@ -212,6 +213,10 @@ _MODULES_KEPT = 500_000
 """Characters of the origins whose trees by Python's own parser are kept: these are large."""
 
 
+_MOST_ITEMS = 10_000
+"""Functions and statements with a form that go over to another origin of their file."""
+
+
 class Readings:
     """What was read in a run, handed to whatever may read it again. Used by one thread."""
 
@@ -220,7 +225,9 @@ class Readings:
         self._preparations: dict[tuple[Content, Options, Reading, bool], Preparation] = {}
         self._facts: dict[tuple[str, str], dict[str, EditFacts]] = {}
         self._readers: dict[str, FactsReader] = {}
+        self._reader_before: FactsReader | None = None
         self._forms: dict[tuple[str, str | None, str | None], CodeForms] = {}
+        self._items: dict[tuple[str | None, str | None], Items] = {}
         self._bindings: dict[tuple[str, str], Bindings] = {}
 
     def preparation(
@@ -269,14 +276,19 @@ class Readings:
         if reader is None or not reader.reads(origin, reading):
             if sum(map(len, self._readers)) + len(origin) > _MODULES_KEPT:
                 self._readers.clear()
-            reader = self._readers[origin] = FactsReader(origin, reading)
+            reader = self._readers[origin] = FactsReader(origin, reading, self._reader_before)
+            self._reader_before = None
         return reader
 
     def forms(self, origin: str, reading: Reading, path: str | None) -> CodeForms:
         """Return the normal forms of the revisions of a text (`excise.levels`)."""
         key = origin, reading.grammar, path
         if key not in self._forms:
-            self._forms[key] = CodeForms(origin, reading.grammar, path, self.texts, reading.timeout)
+            # Most functions of a new origin, and of its revisions, are those of the one before.
+            items = self._items.pop((reading.grammar, path), None)
+            self._forms[key] = CodeForms(
+                origin, reading.grammar, path, self.texts, reading.timeout, items
+            )
         return self._forms[key]
 
     def fresh_names(
@@ -300,11 +312,15 @@ class Readings:
     def keep(self, contents: Collection[Content]) -> None:
         """Forget all texts but these."""
         self.texts.keep(contents)
-        self._readers = {key: own for key, own in self._readers.items() if key in contents}
         for reader in self._readers.values():
             reader.keep(contents)
+        for origin in [origin for origin in self._readers if origin not in contents]:
+            self._reader_before = self._readers.pop(origin)
         self._bindings = {key: own for key, own in self._bindings.items() if key[0] in contents}
-        self._forms = {key: forms for key, forms in self._forms.items() if key[0] in contents}
+        for origin, grammar, path in [key for key in self._forms if key[0] not in contents]:
+            items = self._forms.pop((origin, grammar, path)).items
+            if len(items) < _MOST_ITEMS:
+                self._items[grammar, path] = items
         for forms in self._forms.values():
             forms.keep(contents)
         for key in [key for key in self._preparations if key[0] not in contents]:

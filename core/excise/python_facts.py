@@ -58,10 +58,14 @@ _EFFECTS = (ast.Call, ast.Await, ast.Yield, ast.YieldFrom, ast.NamedExpr)
 
 @dataclass(frozen=True)
 class Module:
-    """A text that Python's parser accepts."""
+    """A text that Python's parser accepts.
+
+    - ``known``, ``parts``: what was read of statements, for other versions of the text.
+    """
 
     pieces: tuple[Statement, ...]
-    known: KnownNames
+    known: KnownNames = field(default_factory=dict)
+    parts: dict[tuple[str, ...], list[Statement]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, text: str, beside: Module | None = None) -> Module:
@@ -76,8 +80,9 @@ class Module:
         """
         if len(text) > MOST:
             raise Unparsable(f"over {MOST:,} characters")
+        shared = () if beside is None else (beside.known, beside.parts)
         if not text:  # of a file that is deleted: in many origins, and nothing to parse
-            return cls((), {} if beside is None else beside.known)
+            return cls((), *shared)
         lines = text.replace("\r", "\n").split("\n")  # lines as Python counts them
         sys.audit("excise.parse", PARSER, text.encode("utf-8", "surrogatepass"))
         try:
@@ -85,7 +90,7 @@ class Module:
                 warnings.simplefilter("ignore")  # of escapes like "\d"
                 pieces = None
                 if beside is not None:
-                    pieces = parse_beside(beside.pieces, lines)
+                    pieces = parse_beside(beside.pieces, lines, beside.parts)
                 if pieces is None:
                     pieces = parse(text, lines)
         except (ValueError, RecursionError, MemoryError) as error:
@@ -94,7 +99,7 @@ class Module:
             raise Unparsable(f"Python's parser gives up: {error}") from None
         finally:
             sys.audit("excise.parsed", PARSER)
-        return cls(pieces, {} if beside is None else beside.known)
+        return cls(pieces, *shared)
 
     @cached_property
     def body(self) -> list[ast.stmt]:

@@ -244,8 +244,13 @@ def parse(text: str, lines: Sequence[str]) -> tuple[Statement, ...]:
     return tuple(_pieces(ast.parse(text).body, lines))
 
 
-def parse_beside(pieces: Sequence[Statement], lines: Sequence[str]) -> tuple[Statement, ...] | None:
+def parse_beside(
+    pieces: Sequence[Statement], lines: Sequence[str], parts: dict[tuple[str, ...], list[Statement]]
+) -> tuple[Statement, ...] | None:
     """Parse the lines of a text, using the pieces of another text that it contains.
+
+    - ``parts``: the pieces between those of other texts, by their lines. Those of this text are
+      added.
 
     None if the text must be parsed whole.
     """
@@ -254,14 +259,17 @@ def parse_beside(pieces: Sequence[Statement], lines: Sequence[str]) -> tuple[Sta
     for position, piece in chain(_standing(pieces, lines), [(len(lines), None)]):
         if position < start:  # within the piece before it, in a string
             continue
-        part = lines[start:position]
-        if not all(map(_is_blank, part)):
+        part = tuple(lines[start:position])
+        if part in parts:
+            result += parts[part]
+        elif not all(map(_is_blank, part)):
             if any(text.rstrip().endswith("\\") or "\ufeff" in text for text in part):
                 return None
             try:
-                result += _pieces(ast.parse("\n".join(part)).body, part)
+                parts[part] = _pieces(ast.parse("\n".join(part)).body, part)
             except SyntaxError:
                 return None
+            result += parts[part]
         if piece is not None:
             result.append(piece)
             start = position + len(piece.lines)

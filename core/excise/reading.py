@@ -174,11 +174,11 @@ class ParsedTexts:
             self._trees[text, grammar] = own
             self._keep_tree(text, grammar, own.tree)
             return own.lines, own.has_errors
-        if origin is not None and (tree := self._trees.get((origin, grammar))) is not None:
-            read = reparse(tree, text, self.vocabulary, cancel, timeout)
-            if read is not None:
-                self._keep_tree(text, grammar, read.tree)
-                return read.lines, read.has_errors
+        kept = None if origin is None else self._trees.get((origin, grammar))
+        if kept is not None and (read := reparse(kept, text, self.vocabulary, cancel, timeout)):
+            lines, tree = read
+            self._keep_tree(text, grammar, tree)
+            return lines, tree.root_node.has_error
         parse = syntax.parse(text, grammar, None, cancel, timeout)
         tokens = syntax.tokens_of(text, parse, grammar)
         tokens.keys = line_keys(text)

@@ -134,22 +134,14 @@ def _assembled(
     return Lines(tokens, first, keys, ids, comments)
 
 
-class Reparsed(NamedTuple):
-    """The lines of a revision, whether its syntax is broken, and its tree."""
-
-    lines: Lines
-    has_errors: bool
-    tree: Tree
-
-
 def reparse(
     origin: Parsed,
     text: str,
     vocabulary: Vocabulary,
     cancel: CancelFlag | None = None,
     timeout: float | None = None,
-) -> Reparsed | None:
-    """Return the lines of a revision, as if it had been parsed alone, or None: parse it alone.
+) -> tuple[Lines, Tree] | None:
+    """Return the lines and tree of a revision, as if parsed alone, or None: parse it alone.
 
     None where most lines changed, so that little could be inherited.
     """
@@ -171,13 +163,11 @@ def reparse(
         tree = syntax.parse(text, origin.grammar, None, cancel, timeout)
         stale = _not_shared(origin, tree, side, edits)
         if _most(stale, side):
-            lines = _written(text, side, tree, origin.grammar, vocabulary)
-            return Reparsed(lines, tree.root_node.has_error, tree)
+            return _written(text, side, tree, origin.grammar, vocabulary), tree
         changed += stale
     keys = _keys(origin.lines.keys, edits, side)
     stretches, spans = _walked(tree, side, origin.grammar, changed, keys)
-    lines = _assembled(origin.lines, edits, stretches, spans, side, keys, vocabulary)
-    return Reparsed(lines, tree.root_node.has_error, tree)
+    return _assembled(origin.lines, edits, stretches, spans, side, keys, vocabulary), tree
 
 
 def _tree_edits(

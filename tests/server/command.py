@@ -48,6 +48,11 @@ def excise(*arguments: str, stdin: bytes | str | dict = b"") -> Ran:
     return Ran(code, *(_written(stream) for stream in streams[1:]))
 
 
+def ids_of(found: dict) -> list[str]:
+    """Return the ids of the candidates of a review, in their order."""
+    return [entry["id"] for entry in found["candidates"]]
+
+
 def spawn(*arguments: str, stdin: bytes = b"", **options) -> subprocess.CompletedProcess[bytes]:
     """Run the command in its own process."""
     return subprocess.run(

@@ -44,12 +44,10 @@ from excise_server.foundation.changes import Side
 from excise_server.foundation.inputs import Rejected
 from excise_server.mcp import pages as agents
 from excise_server.report import markdown_pages, tables
-from excise_server.report.html_groups import worktrees_page
 from excise_server.report.html_review import review_page
-from excise_server.report.review import chosen_hunks, review_document
-from excise_server.report.review_parts import Folding
-from excise_server.report.review_text import review_lines
-from excise_server.report.worktrees import candidates_document, worktrees_document
+from excise_server.report.page import Page
+from excise_server.report.page_text import page_lines, review_lines
+from excise_server.report.review import candidates_document, chosen_hunks, review_document
 from excise_server.review.candidate import Candidate, digest_of, marked_identical
 from excise_server.review.verdicts import Verdict
 from excise_server.sources.candidates import Candidates
@@ -97,7 +95,7 @@ def _result(name: str, texts: dict[str, str], folder: Path) -> str:
     if kind == "excise":
         result = _ran(options, width, folder)
     elif kind in PAGES:
-        result = PAGES[kind](_review(texts), width, options)
+        result = PAGES[kind](review_of(texts), width, options)
     else:
         raise CaseError(f"unknown page: {kind}")
     result = VERSION.sub("@N", result)
@@ -146,7 +144,7 @@ def _read(stream: io.TextIOWrapper) -> str:
 # --- candidates ----------------------------------------------------------------------------------
 
 
-def _review(texts: dict[str, str]) -> Review:
+def review_of(texts: dict[str, str]) -> Review:
     facts: dict[str, dict[str, Any]] = json.loads(texts.get("facts", "{}"))
     origin = {name[7:]: body for name, body in texts.items() if name.startswith("origin ")}
     changed: dict[str, dict[str, str | None]] = {name: {} for name in facts if name}
@@ -200,7 +198,7 @@ def _candidate(
     })  # fmt: skip
 
 
-def _printed(lines: Callable[[Console], Iterator[RenderableType]], width: int) -> str:
+def printed(lines: Callable[[Console], Iterator[RenderableType]], width: int) -> str:
     out = Console(
         file=io.StringIO(), force_terminal=bool(width), width=width or tables.UNWRAPPED,
         no_color=True, markup=False, highlight=False, emoji=False, soft_wrap=not width,
@@ -212,29 +210,31 @@ def _printed(lines: Callable[[Console], Iterator[RenderableType]], width: int) -
     return "\n".join(line.rstrip(" ") for line in shown.split("\n"))
 
 
-def _table(review: Review, width: int, options: list[str]) -> str:
-    return _printed(partial(tables.candidate_lines, review), width)
+def _paged(review: Review, width: int, options: list[str]) -> str:
+    """Show the page for deciding, or all of it if `verbose`."""
+    page = Page(review_document(review), verbose="verbose" in options)
+    return printed(partial(page_lines, page), width)
 
 
 def _reviewed(review: Review, width: int, options: list[str]) -> str:
-    """Show the hunks: as text, or `markdown` or `html`; `against=ID`, `whole`, `hunk=NAME`."""
+    """Show the hunks: as text, or `markdown`; `against=ID`, `verbose`, `path=NAME`."""
     chosen = dict(option.partition("=")[::2] for option in options)
     document = review_document(review)
-    if "hunk" in chosen or "path" in chosen:
-        document = chosen_hunks(
-            document, [chosen[k] for k in ("path",) if k in chosen],
-            [chosen[k] for k in ("hunk",) if k in chosen],
-        )  # fmt: skip
-    folding = Folding(chosen.get("against", ""), "whole" in chosen)
+    if "path" in chosen:
+        document = chosen_hunks(document, [chosen["path"]])
+    page, against = Page(document, verbose="verbose" in chosen), chosen.get("against", "")
     if "markdown" in chosen:
-        return _inert(markdown_pages.review_page(document, folding))
-    if "html" in chosen:
-        return _body(review_page(document, folding))
-    if "json" in chosen:
-        return json_text(document)
+        return _inert(markdown_pages.review_markdown(page, against))
     if not width:
-        return tables.plain_text(partial(review_lines, document, folding))
-    return _printed(partial(review_lines, document, folding), width)
+        return tables.plain_text(partial(review_lines, page, against))
+    return printed(partial(review_lines, page, against), width)
+
+
+def _as_html(review: Review, width: int, options: list[str]) -> str:
+    """Return the page with its hunks: `against=ID`, `verbose`."""
+    chosen = dict(option.partition("=")[::2] for option in options)
+    page = Page(review_document(review), verbose="verbose" in chosen)
+    return _body(review_page(page, chosen.get("against", "")))
 
 
 def _listed(review: Review, width: int, options: list[str]) -> str:
@@ -242,7 +242,7 @@ def _listed(review: Review, width: int, options: list[str]) -> str:
     document = candidates_document(
         review, aside, {c.id: "hidden" for c in aside}, bases={}, given=()
     )
-    return _inert(markdown_pages.candidates_page(plain(document)))
+    return _inert(markdown_pages.candidates_markdown(plain(document)))
 
 
 def _inert(markdown: str) -> str:
@@ -255,11 +255,11 @@ def _inert(markdown: str) -> str:
 
 
 def _told(review: Review, width: int, options: list[str]) -> str:
-    """Return what an agent is told: `candidates`, or `review` of a batch; and the page."""
+    """Return what an agent is told: `candidates`, or `review` of a task; and the page."""
     kind, *numbers = options
     page = int(numbers[-1]) if numbers else 1
     if kind == "candidates":
-        told: Any = agents.candidates_page(plain(worktrees_document(review)), page)
+        told: Any = agents.candidates_page(plain(review_document(review)), page)
     else:
         told = agents.review_page(plain(review_document(review)), int(numbers[0]), "", page)
         assert told is not None
@@ -276,9 +276,9 @@ def _body(html: str) -> str:
 
 
 PAGES: dict[str, Callable[[Review, int, list[str]], str]] = {
-    "table": _table,
-    "json": lambda review, width, options: json_text(worktrees_document(review)),
-    "html": lambda review, width, options: _body(worktrees_page(review)),
+    "page": _paged,
+    "json": lambda review, width, options: json_text(review_document(review)),
+    "html": _as_html,
     "review": _reviewed,
     "markdown": _listed,
     "agent": _told,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 import pytest
-from tests.server.command import excise, one_line
+from tests.server.command import excise, ids_of, one_line
 from tests.server.git_repository import make, needs_git
 from tests.server.test_worktrees import by_id, report, worktree, write
 
@@ -56,7 +56,7 @@ def test_the_same_edit_is_the_same_however_old_its_base_is(repo):
         edited(repo, name)
         drift(repo, commits)
     found = report(repo)
-    assert len(found["candidates"]) == 5
+    assert len(ids_of(found)) == 5
     assert found["similarity"] == [[1.0] * 5] * 5
     assert len(found["clusters"]) == 1
     entries = by_id(found)
@@ -66,7 +66,7 @@ def test_the_same_edit_is_the_same_however_old_its_base_is(repo):
     assert all([(f["path"], f["added"], f["deleted"]) for f in entry["files"]]
                == [("a.py", 1, 1)] for entry in entries.values())  # fmt: skip
     assert {entry["rank"] for entry in entries.values()} == {1}
-    assert "behind 80" in excise("worktrees", str(repo.path)).out
+    assert "behind 80" in excise("review", "--repo", str(repo.path)).out
 
 
 LEVELS = {
@@ -92,21 +92,21 @@ def test_a_level_is_the_same_however_old_the_bases_are(repo, level):
             edited(repo, names[-1], old, new)
         drift(repo, commits)
     found = report(repo)
-    ids = [found["candidates"].index(f"worktree:{name}") for name in names]
+    ids = [ids_of(found).index(f"worktree:{name}") for name in names]
     for i, first in zip(ids, names, strict=True):
         for j, second in zip(ids, names, strict=True):
             is_one_way = first.partition("-")[0] == second.partition("-")[0]
             assert found["words"][i][j] == ("identical" if is_one_way else level), (first, second)
     makers = 8 if level != "same up to names" else 4
-    assert {entry["makers"] for entry in found["ranking"]} == {makers}
+    assert {entry["makers"] for entry in found["candidates"]} == {makers}
 
 
 def test_the_checkout_itself_is_not_a_candidate(repo):
     edited(repo, "ada")
     write(repo.path, "b.txt", "mine\n")
-    assert report(repo)["candidates"] == ["worktree:ada"]
+    assert ids_of(report(repo)) == ["worktree:ada"]
     found = report(repo, "--include-target")
-    assert found["candidates"] == ["worktree:work", "worktree:ada"]
+    assert ids_of(found) == ["worktree:work", "worktree:ada"]
 
 
 def test_a_candidate_that_merged_the_target_counts_only_its_own_edits(repo):
@@ -114,7 +114,7 @@ def test_a_candidate_that_merged_the_target_counts_only_its_own_edits(repo):
     committed(repo, "ada")
     drift(repo, 3)
     repo.git("merge", "--quiet", "--no-edit", "main", cwd=path)
-    [entry] = report(repo)["ranking"]
+    [entry] = report(repo)["candidates"]
     assert [file["path"] for file in entry["files"]] == ["a.py"]
     assert (entry["files"][0]["added"], entry["files"][0]["deleted"]) == (1, 1)
     assert entry["behind"] == 0
@@ -128,7 +128,7 @@ def test_a_worktree_stacked_on_a_feature_counts_only_its_own(repo):
     write(path, "d.py", "mine = 1\n")
     committed(repo, "ada")
     repo.git("checkout", "--quiet", "main")
-    [entry] = report(repo, "--only", "ada")["ranking"]
+    [entry] = report(repo, "--only", "ada")["candidates"]
     assert [file["path"] for file in entry["files"]] == ["d.py"]
     assert entry["base"] == repo.head("feature")
 
@@ -139,7 +139,7 @@ def test_a_pull_request_checked_out_as_a_worktree_keeps_its_edits(repo):
     repo.git("checkout", "--quiet", "main")
     path = repo.path.parent / "ada"
     repo.git("worktree", "add", "--quiet", path, "pr")
-    [entry] = report(repo, "--only", "ada")["ranking"]
+    [entry] = report(repo, "--only", "ada")["candidates"]
     assert [file["path"] for file in entry["files"]] == ["c.py"]
     assert entry["base"] == repo.head("main")
 
@@ -151,15 +151,15 @@ def test_what_has_landed_is_not_a_change(repo):
     repo.commit("landed", a__py=BASE.replace(*EDIT))
     found = report(repo)
     assert found["landed"] == ["worktree:ada"]
-    assert found["candidates"] == ["worktree:bo"]
-    assert "landed already: ada\n" in excise("worktrees", str(repo.path)).out
+    assert ids_of(found) == ["worktree:bo"]
+    assert "landed already: ada\n" in excise("review", "--repo", str(repo.path)).out
 
 
 def test_both_sides_append_and_both_stay(repo):
     path = worktree(repo, "ada")
     write(path, "a.py", BASE + "def mine(): pass\n")
     repo.commit("theirs", a__py=BASE + "def theirs(): pass\n")
-    [entry] = report(repo)["ranking"]
+    [entry] = report(repo)["candidates"]
     assert (entry["files"][0]["added"], entry["files"][0]["deleted"]) == (1, 0)
     assert entry["conflicts"] == []
     assert any("both insert here" in note for note in entry["notes"])
@@ -168,7 +168,7 @@ def test_both_sides_append_and_both_stay(repo):
 def test_lines_that_the_target_changed_too_are_a_conflict(repo):
     edited(repo, "ada")
     repo.commit("theirs", a__py=BASE.replace("return x + 15", "return x * 15"))
-    [entry] = report(repo)["ranking"]
+    [entry] = report(repo)["candidates"]
     assert entry["conflicts"] == [{"path": "a.py", "reason": "the target changed these lines, too"}]
 
 
@@ -196,7 +196,7 @@ def test_a_binary_file_that_both_changed(repo):
     path = worktree(repo, "ada")
     write(path, "x.bin", b"\0mine")
     repo.commit("theirs", x__bin=b"\0theirs")
-    [entry] = report(repo)["ranking"]
+    [entry] = report(repo)["candidates"]
     assert entry["conflicts"] == [{"path": "x.bin", "reason": "the target changed this file, too"}]
 
 
@@ -206,14 +206,18 @@ def test_a_base_and_a_target_of_ones_own(repo):
     committed(repo, "ada")
     drift(repo, 2)
     assert report(repo, "--onto", first)["origin"] == first
-    [entry] = report(repo, "--base", f"ada={repo.head('ada')}~1")["ranking"]
+    [entry] = report(repo, "--base", f"ada={repo.head('ada')}~1")["candidates"]
     assert entry["base"] == first
     assert report(repo, "--base", "ada=ada")["unchanged"] == ["worktree:ada"]
     folder = str(repo.path)
-    one_line(excise("worktrees", folder, "--base", "nobody=HEAD"), "no candidate is called nobody")
-    one_line(excise("worktrees", folder, "--base", "ada=nothing"), "unknown revision 'nothing'")
-    one_line(excise("worktrees", folder, "--onto", "--exec=x"), "unknown revision")
-    assert "--onto REV" in excise("worktrees", folder, "--base", "HEAD").err
+    one_line(
+        excise("review", "--repo", folder, "--base", "nobody=HEAD"), "no candidate is called nobody"
+    )
+    one_line(
+        excise("review", "--repo", folder, "--base", "ada=nothing"), "unknown revision 'nothing'"
+    )
+    one_line(excise("review", "--repo", folder, "--onto", "--exec=x"), "unknown revision")
+    assert "--onto REV" in excise("review", "--repo", folder, "--base", "HEAD").err
 
 
 def test_unrelated_histories_name_the_way_out(repo):
@@ -221,7 +225,7 @@ def test_unrelated_histories_name_the_way_out(repo):
     repo.commit("other", z__py="z = 1\n")
     repo.git("checkout", "--quiet", "main")
     repo.git("worktree", "add", "--quiet", repo.path.parent / "ada", "other")
-    ran = excise("worktrees", str(repo.path))
+    ran = excise("review", "--repo", str(repo.path))
     assert ran.code == 1
     assert "nothing in common with the target" in ran.err
     assert "--base NAME=REV" in ran.err
@@ -240,9 +244,9 @@ def test_a_hostile_reflog_is_not_believed(repo):
         b"",
     ):
         log.write_bytes(first)
-        assert report(repo)["ranking"] == honest["ranking"]
+        assert report(repo)["candidates"] == honest["candidates"]
     log.unlink()
-    assert report(repo)["ranking"] == honest["ranking"]
+    assert report(repo)["candidates"] == honest["candidates"]
     assert path.exists()
 
 
@@ -256,7 +260,7 @@ def test_candidates_have_the_names_that_people_know(repo):
         "fix-a": ("claude fix-a", "Claude Code"),
         "plain": ("topic/b", None),
     }
-    out = excise("worktrees", str(repo.path)).out
+    out = excise("review", "--repo", str(repo.path)).out
     assert "claude fix-a" in out
     assert "topic/b" in out
 
@@ -296,7 +300,7 @@ def test_names_of_one_thing_are_one_candidate(repo):
     patterns = [part for p in ("**", "origin/*", "pull/*") for part in ("--branches", p)]
     found = report(repo, *patterns)
     entries = by_id(found)
-    assert found["candidates"] == ["worktree:ada", "worktree:bo"]
+    assert ids_of(found) == ["worktree:ada", "worktree:bo"]
     assert entries["ada"]["names"] == [
         "worktree:ada", "branch:ada", "branch:copy", "remote:origin/ada", "ref:pull/12",
     ]  # fmt: skip
@@ -306,7 +310,7 @@ def test_names_of_one_thing_are_one_candidate(repo):
     found = report(repo, *patterns)
     assert len(by_id(found)["ada"]["names"]) == 5  # its branch is at that commit
     repo.git("checkout", "--quiet", "--detach", cwd=repo.path.parent / "ada")
-    names = {entry["id"]: entry["names"] for entry in report(repo, *patterns)["ranking"]}
+    names = {entry["id"]: entry["names"] for entry in report(repo, *patterns)["candidates"]}
     assert names["worktree:ada"] == ["worktree:ada"]
     assert names["branch:ada"] == ["branch:ada", "branch:copy", "remote:origin/ada", "ref:pull/12"]
     [entry] = excise("cluster", "--git", "c*", "--git", "pull/12", str(repo.path), "--json").json[
@@ -321,7 +325,7 @@ def test_two_of_one_commit_with_their_own_edits_stay_two(repo):
     for name, old in (("ada", "return x + 3\n"), ("bo", "return x + 20\n")):
         edited(repo, name, old, "return 0\n")
     found = report(repo, "--branches", "*")
-    assert found["candidates"] == ["worktree:ada", "worktree:bo"]
+    assert ids_of(found) == ["worktree:ada", "worktree:bo"]
     assert found["unchanged"] == ["branch:main"]
 
 
@@ -339,7 +343,7 @@ def test_requests_and_other_refs_by_pattern(repo):
     def labels(*patterns, code=0):
         options = [part for pattern in patterns for part in ("--branches", pattern)]
         found = report(repo, *options, code=code)
-        return {entry["id"]: entry["label"] for entry in found["ranking"]}
+        return {entry["id"]: entry["label"] for entry in found["candidates"]}
 
     both = {"ref:pull/7": "#7", "ref:pull/8": "#8"}
     for pattern in ("pull/*", "pull/*/head", "refs/pull/*/head", "refs/pull", "pull/[78]"):
@@ -353,12 +357,12 @@ def test_requests_and_other_refs_by_pattern(repo):
     assert labels("refs/tags/v1", code=1) == {}
     assert (
         "it is a tag, not a commit"
-        in excise("worktrees", str(repo.path), "--branches", "refs/tags/*").err
+        in excise("review", "--repo", str(repo.path), "--branches", "refs/tags/*").err
     )
     assert set(labels("pull/*", "merge-requests/*")) == {*both, "ref:merge-requests/12"}
-    assert [e["id"] for e in report(repo, "--branches", "pull/*", "--only", "#8")["ranking"]] == [
-        "ref:pull/8"
-    ]
+    assert [
+        e["id"] for e in report(repo, "--branches", "pull/*", "--only", "#8")["candidates"]
+    ] == ["ref:pull/8"]
 
 
 def test_limits_come_after_filters_and_cut_the_oldest(repo, monkeypatch):
@@ -373,12 +377,12 @@ def test_limits_come_after_filters_and_cut_the_oldest(repo, monkeypatch):
         repo.commit(name, c__py=name)
     repo.git("checkout", "--quiet", "main")
     found = report(repo, "--branches", "topic*", code=1)
-    assert found["candidates"] == ["worktree:eve", "worktree:dana", "branch:topic2"]
+    assert ids_of(found) == ["worktree:eve", "worktree:dana", "branch:topic2"]
     assert [rejected["reason"] for rejected in found["rejected"]] == [
         "only the 2 of 5 made last are compared, without worktree:chen, worktree:bo, worktree:ada",
         "only the 1 of 2 with the newest commits are compared, without branch:topic1",
     ]
-    assert report(repo, "--only", "a*", "--only", "bo")["candidates"] == [
+    assert ids_of(report(repo, "--only", "a*", "--only", "bo")) == [
         "worktree:ada", "worktree:bo",
     ]  # fmt: skip
 
@@ -394,7 +398,7 @@ def test_equal_texts_of_different_makers_are_two_voices(repo):
     assert {name: entry["identical"] for name, entry in entries.items()} == {
         "ada": ["worktree:bo"], "bo": ["worktree:ada"], "chen": [], "dana": [],
     }  # fmt: skip
-    out = excise("worktrees", str(repo.path)).out
+    out = excise("review", "--repo", str(repo.path)).out
     assert "3 of 4 make this edit" in out
     assert "identical to ●" in out
     assert "converts line ends from LF to CRLF (a.py)" in one_text(out)
@@ -406,18 +410,18 @@ def one_text(out):
 
 def test_a_digest_is_of_the_candidate_alone(repo):
     path = edited(repo, "ada")
-    [before] = report(repo)["ranking"]
+    [before] = report(repo)["candidates"]
     drift(repo, 2)
-    [after] = report(repo)["ranking"]
+    [after] = report(repo)["candidates"]
     assert after["behind"] == 2
     assert after["digest"] == before["digest"]
     assert len(before["digest"]) == 64
     write(path, "b.txt", "two\n")
-    assert report(repo)["ranking"][0]["digest"] != before["digest"]
+    assert report(repo)["candidates"][0]["digest"] != before["digest"]
     (path / "b.txt").unlink()
-    gone = report(repo)["ranking"][0]["digest"]
+    gone = report(repo)["candidates"][0]["digest"]
     write(path, "b.txt", "")
-    assert report(repo)["ranking"][0]["digest"] not in (gone, before["digest"])
+    assert report(repo)["candidates"][0]["digest"] not in (gone, before["digest"])
 
 
 def test_who_is_still_being_written(repo):

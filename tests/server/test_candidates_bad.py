@@ -7,7 +7,7 @@ import os
 import shutil
 
 import pytest
-from tests.server.command import excise, one_line
+from tests.server.command import excise, ids_of, one_line
 from tests.server.git_repository import GIT, Repo, make, needs_git
 from tests.server.test_candidates import BASE, EDIT, committed, drift, edited
 from tests.server.test_worktrees import by_id, report, worktree, write
@@ -41,14 +41,14 @@ def test_a_shallow_clone_says_that_it_is_one(repo, tmp_path):
     shallow = tmp_path / "shallow"
     url = repo.path.as_uri()
     repo.git("clone", "--quiet", "--depth", "1", "--no-single-branch", url, shallow, cwd=tmp_path)
-    ran = excise("worktrees", str(shallow), "--branches", "origin/topic", "--json")
+    ran = excise("review", "--repo", str(shallow), "--branches", "origin/topic", "--format", "json")
     assert ran.code == 1
     [rejected] = ran.json["rejected"]
     assert rejected["id"] == "remote:origin/topic"
     assert "in this shallow clone" in rejected["reason"]
     assert "git fetch --unshallow" in ran.err
     repo.git("fetch", "--quiet", "--unshallow", cwd=shallow)
-    [entry] = report(repo, "--branches", "origin/topic", folder=shallow)["ranking"]
+    [entry] = report(repo, "--branches", "origin/topic", folder=shallow)["candidates"]
     assert changes(entry) == [("c.py", "created")]
 
 
@@ -59,11 +59,11 @@ def test_a_graft_that_cuts_a_history_is_named(repo):
     (repo.path / ".git" / "info").mkdir(exist_ok=True)
     (repo.path / ".git" / "info" / "grafts").write_text(f"{repo.head('ada')}\n")
     found = report(repo, code=1)
-    assert found["candidates"] == ["worktree:bo"]
+    assert ids_of(found) == ["worktree:bo"]
     assert "according to info/grafts" in found["rejected"][0]["reason"]
     assert path.exists()
     assert bo.exists()
-    [entry] = report(repo, "--only", "ada", "--base", "ada=main")["ranking"]
+    [entry] = report(repo, "--only", "ada", "--base", "ada=main")["candidates"]
     assert changes(entry) == [("a.py", "modified")]
 
 
@@ -76,7 +76,7 @@ def test_a_base_whose_objects_are_gone_costs_its_candidate_alone(repo):
     tree = repo.head(f"{first}^{{tree}}")
     (repo.path / ".git" / "objects" / tree[:2] / tree[2:]).unlink()
     found = report(repo, code=1)
-    assert found["candidates"] == ["worktree:bo"]
+    assert ids_of(found) == ["worktree:bo"]
     [rejected] = found["rejected"]
     assert rejected["id"] == "worktree:ada"
     assert "git diff-tree failed" in rejected["reason"]
@@ -88,7 +88,7 @@ def test_content_that_a_partial_clone_has_not_is_said_and_not_fetched(repo):
     committed(repo, "ada")
     blob = repo.head("ada:b.txt")
     (repo.path / ".git" / "objects" / blob[:2] / blob[2:]).unlink()
-    [entry] = report(repo, "--branches", "ada", "--only", "ada")["ranking"]
+    [entry] = report(repo, "--branches", "ada", "--only", "ada")["candidates"]
     assert changes(entry) == [("a.py", "modified")]
     assert "b.txt: its content is not in this clone, not compared" in entry["notes"]
 
@@ -98,10 +98,10 @@ def test_unborn_branches(repo, tmp_path, monkeypatch):
     bo = worktree(repo, "bo")
     repo.git("checkout", "--quiet", "--orphan", "nothing-yet", cwd=bo)
     found = report(repo, code=1)
-    assert found["candidates"] == ["worktree:ada"]
+    assert ids_of(found) == ["worktree:ada"]
     assert found["rejected"][0]["reason"] == "it has no commits yet"
     unborn = make(tmp_path, monkeypatch, "unborn")
-    one_line(excise("worktrees", str(unborn.path), "--branches", "**"), "no commits yet")
+    one_line(excise("review", "--repo", str(unborn.path), "--branches", "**"), "no commits yet")
 
 
 def test_several_merge_bases_are_said(repo):
@@ -116,7 +116,7 @@ def test_several_merge_bases_are_said(repo):
     repo.git("merge", "--quiet", "--no-edit", two)
     repo.commit("own", e__py="e = 1\n")
     repo.git("checkout", "--quiet", "main")
-    [entry] = report(repo, "--branches", "topic")["ranking"]
+    [entry] = report(repo, "--branches", "topic")["candidates"]
     assert changes(entry) == [("e.py", "created")]
     assert "several merge bases: the first one is used" in entry["notes"]
 
@@ -128,10 +128,10 @@ def test_edits_on_top_of_a_branch_count_alone_before_they_are_committed(repo):
     path = repo.path.parent / "ada"
     repo.git("worktree", "add", "--quiet", "-b", "ada", path, "feature")
     write(path, "d.py", "mine = 1\n")
-    [entry] = report(repo)["ranking"]
+    [entry] = report(repo)["candidates"]
     assert changes(entry) == [("d.py", "created")]
     found = report(repo, "--branches", "feature")
-    assert found["candidates"] == ["worktree:ada", "branch:feature"]
+    assert ids_of(found) == ["worktree:ada", "branch:feature"]
     assert by_id(found)["ada"]["names"] == ["worktree:ada", "branch:ada"]
 
 
@@ -143,7 +143,7 @@ def test_a_merge_that_is_resolved_and_not_committed(repo):
     committed(repo, "ada")
     repo.commit("theirs", c__py="c = 1\n")
     repo.git("merge", "--quiet", "--no-commit", "--no-ff", "main", cwd=path)
-    [entry] = report(repo)["ranking"]
+    [entry] = report(repo)["candidates"]
     assert changes(entry) == [("a.py", "modified")]  # c.py is in the target already
     assert "a merge is in progress" in notes(entry)
 
@@ -159,8 +159,8 @@ def test_a_rebase_under_way(repo):
     [rejected] = found["rejected"]
     assert rejected["id"] == "worktree:ada"
     assert "conflicts in b.txt" in rejected["reason"]
-    assert found["candidates"] == ["branch:ada"]  # as it was before
-    assert changes(found["ranking"][0]) == [("a.py", "modified"), ("b.txt", "modified")]
+    assert ids_of(found) == ["branch:ada"]  # as it was before
+    assert changes(found["candidates"][0]) == [("a.py", "modified"), ("b.txt", "modified")]
     write(path, "b.txt", "both\n")
     repo.git("add", "b.txt", cwd=path)
     entry = by_id(report(repo, "--only", "ada"))["ada"]
@@ -184,7 +184,7 @@ def test_a_worktree_that_is_removed_while_it_is_read(repo, tmp_path, monkeypatch
         with monkeypatch.context() as patched:
             patched.setenv("PATH", f"{tools}:{os.environ['PATH']}")
             found = report(repo, code=1)
-        assert found["candidates"] == ["worktree:bo"]
+        assert ids_of(found) == ["worktree:bo"]
         assert found["rejected"] == [
             {"id": "worktree:ada", "reason": "it was removed while being read"}
         ]
@@ -231,7 +231,7 @@ def test_without_gits_own_rules_another_line_end_is_an_edit(repo, attributes, is
     if not is_edit:
         assert found["unchanged"] == ["worktree:ada"]
         return
-    [entry] = found["ranking"]
+    [entry] = found["candidates"]
     [file] = entry["files"]
     assert file["facts"] == ["only converts line ends from LF to CRLF"]
     assert (file["added"], file["deleted"]) == (0, 0)
@@ -242,14 +242,14 @@ def test_line_ends_that_were_committed_are_an_edit_whatever_git_would_do_now(rep
     write(ada, "a.py", BASE.replace("\n", "\r\n"))
     committed(repo, "ada")
     repo.git("config", "core.autocrlf", "input")
-    [entry] = report(repo)["ranking"]
+    [entry] = report(repo)["candidates"]
     assert entry["files"][0]["facts"] == ["only converts line ends from LF to CRLF"]
 
 
 def test_line_ends_of_a_base_that_had_crlf(repo):
     repo.commit("windows", a__py=BASE.replace("\n", "\r\n"))
     write(worktree(repo, "ada"), "a.py", BASE)
-    [entry] = report(repo)["ranking"]
+    [entry] = report(repo)["candidates"]
     assert entry["files"][0]["facts"] == ["only converts line ends from CRLF to LF"]
 
 
@@ -281,7 +281,7 @@ def test_a_rename_by_case_alone(repo):
     repo.git("mv", "a.py", "A.py", cwd=path)
     write(path, "A.py", BASE.replace(*EDIT))
     drift(repo, 1)
-    [entry] = report(repo)["ranking"]
+    [entry] = report(repo)["candidates"]
     assert changes(entry) == [("A.py", "renamed")]
     assert (entry["files"][0]["added"], entry["files"][0]["deleted"]) == (1, 1)
     assert entry["files"][0]["facts"] == ["rename from a.py"]
@@ -300,7 +300,7 @@ def test_files_that_became_folders_and_links(repo):
     assert changes(entries["ada"]) == [("b.txt", "deleted"), ("b.txt/inner.txt", "created")]
     assert changes(entries["bo"]) == [("b.txt", "modified")]
     assert "mode 100644 to 120000" in entries["bo"]["files"][0]["facts"]
-    assert "root:" not in excise("worktrees", str(repo.path), "--json").out
+    assert "root:" not in excise("review", "--repo", str(repo.path), "--format", "json").out
     assert entries["bo"]["identical"] == []
     committed(repo, "ada")
     assert changes(by_id(report(repo))["ada"]) == changes(entries["ada"])
@@ -324,14 +324,14 @@ def test_a_sparse_checkout(repo):
     repo.git("sparse-checkout", "set", "--cone", "in", cwd=path)
     assert not (path / "out").exists()
     write(path, "in/x.py", "x = 2\n")
-    [entry] = report(repo)["ranking"]
+    [entry] = report(repo)["candidates"]
     assert changes(entry) == [("in/x.py", "modified")]
     repo.git("config", "index.sparse", "true", cwd=path)
     repo.git("sparse-checkout", "reapply", "--sparse-index", cwd=path)
-    [entry] = report(repo)["ranking"]
+    [entry] = report(repo)["candidates"]
     assert changes(entry) == [("in/x.py", "modified")]
     write(path, "out/y.py", "y = 2\n")
-    [entry] = report(repo)["ranking"]
+    [entry] = report(repo)["candidates"]
     assert changes(entry) == [("in/x.py", "modified"), ("out/y.py", "modified")]
 
 
@@ -344,9 +344,9 @@ def test_seventy_seven_worktrees(repo):
         path = repo.path.parent / f"agent-{number}"
         repo.git("worktree", "add", "--quiet", "--detach", path)
         write(path, "b.txt", f"{number}\n")
-    assert len(report(repo)["candidates"]) == 77
+    assert len(ids_of(report(repo))) == 77
     found = report(repo, "--only", "agent-76", "--only", "agent-0")
-    assert found["candidates"] == ["worktree:agent-0", "worktree:agent-76"]
+    assert ids_of(found) == ["worktree:agent-0", "worktree:agent-76"]
 
 
 def test_a_candidate_of_three_thousand_files(repo: Repo):
@@ -359,5 +359,5 @@ def test_a_candidate_of_three_thousand_files(repo: Repo):
     assert len(by_id(found)["ada"]["files"]) == 3_000
     write(path, "one-more.py", "n = 1\n")
     found = report(repo, code=1)
-    assert found["candidates"] == ["worktree:bo"]
+    assert ids_of(found) == ["worktree:bo"]
     assert "over 3,000 files differ" in found["rejected"][0]["reason"]

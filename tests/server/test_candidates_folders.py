@@ -6,7 +6,7 @@ import os
 import shutil
 
 import pytest
-from tests.server.command import excise, one_line
+from tests.server.command import excise, ids_of, one_line
 from tests.server.git_repository import make, needs_git
 from tests.server.test_worktrees import by_id, report, write
 
@@ -28,7 +28,9 @@ def copied(origin, name):
 
 
 def compared(origin, *folders, options=(), code=0):
-    ran = excise("worktrees", "--origin", str(origin), *map(str, folders), "--json", *options)
+    ran = excise(
+        "review", "--origin", str(origin), *map(str, folders), "--format", "json", *options
+    )
     assert ran.code == code, ran.err
     return ran.json
 
@@ -44,7 +46,7 @@ def test_folders_are_compared_with_their_origin(origin):
     write(eli, "a.py", EDIT.replace("\n", "\r\n"))
     found = compared(origin, ada, bo, chen, dana, eli)
     entries = by_id(found)
-    assert found["candidates"] == ["folder:ada", "folder:bo", "folder:chen", "folder:eli"]
+    assert ids_of(found) == ["folder:ada", "folder:bo", "folder:chen", "folder:eli"]
     assert found["unchanged"] == ["folder:dana"]
     assert entries["ada"]["identical"] == ["folder:bo"]
     assert entries["eli"]["identical"] == []
@@ -57,7 +59,7 @@ def test_folders_are_compared_with_their_origin(origin):
     assert entries["ada"]["kind"] == "folder"
     assert entries["ada"]["folder"] == str(ada)
     only = compared(origin, ada, bo, chen, options=["--only", "b*"])
-    assert only["candidates"] == ["folder:bo"]
+    assert ids_of(only) == ["folder:bo"]
 
 
 @needs_git
@@ -75,7 +77,7 @@ def test_a_folder_has_the_numbers_of_the_same_worktree(origin, tmp_path, monkeyp
     plain = compared(repo.path, *folders)
     for key in ("similarity", "clusters", "words"):
         assert str(plain[key]) == str(by_git[key]).replace("worktree:", "folder:")
-    digests = [[entry["digest"] for entry in found["ranking"]] for found in (plain, by_git)]
+    digests = [[entry["digest"] for entry in found["candidates"]] for found in (plain, by_git)]
     assert digests[0] == digests[1]
     assert plain["origin"] != by_git["origin"]
 
@@ -101,9 +103,9 @@ def test_odd_files_are_named_and_links_not_followed(origin, monkeypatch):
     write(ada, "blob.bin", b"\0" * 100)
     monkeypatch.setattr("excise_server.sources.folders.MAX_BYTES", 1_000)
     write(ada, "large.txt", "x\n" * 1_000)
-    ran = excise("worktrees", "--origin", str(origin), str(ada), "--json")
+    ran = excise("review", "--origin", str(origin), str(ada), "--format", "json")
     assert "s3cret" not in ran.out
-    [entry] = ran.json["ranking"]
+    [entry] = ran.json["candidates"]
     assert {f["path"]: f["facts"] for f in entry["files"]}["blob.bin"] == ["created", "binary"]
     assert {f["path"] for f in entry["files"]} == {"a.py", "link.txt", "loop", "blob.bin"}
     assert "pipe: not a regular file, not compared" in entry["notes"]
@@ -118,7 +120,7 @@ def test_folders_inside_of_each_other_and_what_git_keeps(origin):
     write(ada, "a.py", EDIT)
     write(ada, ".git/config", "[x]\n")
     write(origin, "sub/.git", "gitdir: elsewhere\n")
-    [entry] = compared(origin, ada)["ranking"]
+    [entry] = compared(origin, ada)["candidates"]
     assert [file["path"] for file in entry["files"]] == ["a.py"]
 
 
@@ -126,15 +128,15 @@ def test_what_is_not_a_folder_costs_itself_alone(origin):
     ada = copied(origin, "ada")
     write(ada, "a.py", EDIT)
     found = compared(origin, ada, origin.parent / "none", ada / "a.py", code=1)
-    assert found["candidates"] == ["folder:ada"]
+    assert ids_of(found) == ["folder:ada"]
     assert [rejected["reason"] for rejected in found["rejected"]] == [
         "no such folder", "not a folder",
     ]  # fmt: skip
-    one_line(excise("worktrees", "--origin", str(origin / "none"), str(ada)), "no such folder")
+    one_line(excise("review", "--origin", str(origin / "none"), str(ada)), "no such folder")
     for wrong in (["--branches", "x"], ["--onto", "HEAD"], ["--include-target"]):
-        assert "options about git" in excise("worktrees", "--origin", ".", str(ada), *wrong).err
-    assert "FOLDERs" in excise("worktrees", "--origin", str(origin)).err
-    assert "--origin DIR" in excise("worktrees", str(ada), str(origin)).err
+        assert "options about git" in excise("review", "--origin", ".", str(ada), *wrong).err
+    assert "FOLDERs" in excise("review", "--origin", str(origin)).err
+    assert "--origin DIR" in excise("review", "--repo", str(ada), str(origin)).err
 
 
 def test_equal_names_in_other_folders(origin):
@@ -143,13 +145,13 @@ def test_equal_names_in_other_folders(origin):
         write(copied(origin, f"{name}/work"), "a.py", EDIT)
     folders = [origin.parent / name / "work" for name in ("one", "two")]
     found = compared(origin, *folders, folders[0])
-    assert found["candidates"] == ["folder:work", "folder:work#2"]
-    assert {entry["label"] for entry in found["ranking"]} == {"one/work", "two/work"}
+    assert ids_of(found) == ["folder:work", "folder:work#2"]
+    assert {entry["label"] for entry in found["candidates"]} == {"one/work", "two/work"}
 
 
 def test_who_is_still_being_written(origin):
     ada = copied(origin, "ada")
     (ada / "a.py").write_text(EDIT)
-    assert compared(origin, ada)["ranking"][0]["being_written"]
+    assert compared(origin, ada)["candidates"][0]["being_written"]
     os.utime(ada / "a.py", (1_600_000_000, 1_600_000_000))
-    assert not compared(origin, ada)["ranking"][0]["being_written"]
+    assert not compared(origin, ada)["candidates"][0]["being_written"]

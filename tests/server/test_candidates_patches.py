@@ -6,7 +6,7 @@ import json
 import os
 
 import pytest
-from tests.server.command import excise, one_line
+from tests.server.command import excise, ids_of, one_line
 from tests.server.git_repository import make, needs_git
 from tests.server.test_candidates import BASE, EDIT, drift
 from tests.server.test_worktrees import by_id, report, worktree, write
@@ -56,7 +56,7 @@ def test_a_patch_is_what_the_same_worktree_is(repo):
         assert entries[name]["digest"] == entries[f"{name}2"]["digest"]
         assert entries[name]["files"] == entries[f"{name}2"]["files"]
         assert (entries[name]["kind"], entries[name]["label"]) == ("patch", name)
-    assert report(repo, *options, "--only", "b*")["candidates"] == ["worktree:bo2", "patch:bo"]
+    assert ids_of(report(repo, *options, "--only", "b*")) == ["worktree:bo2", "patch:bo"]
 
 
 def test_predictions_are_batches_by_their_instance(repo):
@@ -74,10 +74,10 @@ def test_predictions_are_batches_by_their_instance(repo):
         + '{"instance_id": "\\ud800", "model_patch": ""}'
     )
     found = report(repo, *runs(repo, p__jsonl=text), code=1)
-    assert [batch["members"] for batch in found["batches"]] == [
+    assert [batch["members"] for batch in found["tasks"]] == [
         ["patch:gpt/x-1", "patch:opus/x-1"], ["patch:p/x-2"],
     ]  # fmt: skip
-    assert found["batches"][0]["task"] == "x-1"
+    assert found["tasks"][0]["task"] == "x-1"
     assert [(r["id"], r["reason"]) for r in found["rejected"]] == [
         ("patch:p/x-3", "line 4: no diff in it"),
         ("patch:p line 5", "line 5: model_patch is missing, or not a text"),
@@ -93,7 +93,7 @@ def test_a_patch_that_was_made_from_an_older_commit(repo):
     drift(repo, 12)
     changed = (repo.path / "a.py").read_text().replace("def f14(x):", "def f14(x, *y):")
     repo.commit("beside it", a__py=changed.replace("def f15(x):", "def f15(x, *y):"))
-    [entry] = report(repo, *runs(repo, ada__diff=said))["ranking"]
+    [entry] = report(repo, *runs(repo, ada__diff=said))["candidates"]
     [file] = entry["files"]
     assert (file["path"], file["added"], file["deleted"]) == ("a.py", 1, 1)
     without = said.replace(said.split(b"\n")[1] + b"\n", b"")
@@ -110,7 +110,7 @@ def test_what_has_landed_and_what_conflicts(repo):
     repo.commit("landed", a__py=BASE.replace(*EDIT))
     found = report(repo, *runs(repo, ada__diff=landed, bo__diff=conflicting))
     assert found["landed"] == ["patch:ada"]
-    assert [c["path"] for c in found["ranking"][0]["conflicts"]] == ["a.py"]
+    assert [c["path"] for c in found["candidates"][0]["conflicts"]] == ["a.py"]
 
 
 def test_renames_modes_deletions_binaries_and_series(repo):
@@ -120,10 +120,10 @@ def test_renames_modes_deletions_binaries_and_series(repo):
     repo.git("add", "--all")
     said = repo.git("diff", "--cached", "-M", "--binary")
     repo.git("reset", "--quiet", "--hard")
-    [entry] = report(repo, *runs(repo, ada__diff=said))["ranking"]
+    [entry] = report(repo, *runs(repo, ada__diff=said))["candidates"]
     assert [f["path"] for f in entry["files"]] == ["a.py", "c.txt", "x.bin"]  # git has the blob
     repo.git("prune", "--expire=now")
-    [entry] = report(repo, *runs(repo, ada__diff=said))["ranking"]
+    [entry] = report(repo, *runs(repo, ada__diff=said))["candidates"]
     assert [(f["path"], f["status"], f["facts"]) for f in entry["files"]] == [
         ("a.py", "modified", ["mode 100644 to 100755"]),
         ("c.txt", "renamed", ["rename from b.txt"]),
@@ -156,7 +156,7 @@ def test_patches_that_cannot_be_used_cost_themselves_alone(repo):
     )
     os.symlink("/etc/passwd", repo.path.parent / "runs" / "link.diff")
     found = report(repo, *options, code=1)
-    assert found["candidates"] == ["patch:ada", "patch:exists"]
+    assert ids_of(found) == ["patch:ada", "patch:exists"]
     assert by_id(found)["exists"]["conflicts"] == [
         {"path": "b.txt", "reason": "the target created this file, too"}
     ]
@@ -166,7 +166,10 @@ def test_patches_that_cannot_be_used_cost_themselves_alone(repo):
     }  # fmt: skip
     assert "outside" in reasons["patch:link"]
     assert "outside the tree" in reasons["patch:outside"]
-    one_line(excise("worktrees", str(repo.path), "--patches", "/nowhere"), "no such file or folder")
+    one_line(
+        excise("review", "--repo", str(repo.path), "--patches", "/nowhere"),
+        "no such file or folder",
+    )
     (repo.path.parent / "none").mkdir()
     empty = str(repo.path.parent / "none")
-    one_line(excise("worktrees", str(repo.path), "--patches", empty), "no patch in it")
+    one_line(excise("review", "--repo", str(repo.path), "--patches", empty), "no patch in it")

@@ -60,7 +60,7 @@ def test_a_text_that_ends_the_command_is_lexical_and_stays_so(files):
     os.kill(in_parser(process, set()), signal.SIGSEGV)
     out, err = process.communicate()
     assert process.returncode == 0
-    ranking = {entry["id"]: entry for entry in json.loads(out)["ranking"]}
+    ranking = {entry["id"]: entry for entry in json.loads(out)["candidates"]}
     assert "the parser of python failed on this text" in str(ranking["a.py"]["notes"])
     assert not ranking["b.py"]["notes"]
     assert err.count("starting again") == 1
@@ -79,7 +79,7 @@ def test_what_came_through_a_pipe_is_read_again(files):
     os.kill(in_parser(process, set()), signal.SIGABRT)
     out, err = process.communicate()
     assert process.returncode == 0, err
-    assert {entry["id"] for entry in json.loads(out)["ranking"]} == {"a", "b"}
+    assert {entry["id"] for entry in json.loads(out)["candidates"]} == {"a", "b"}
 
 
 def test_what_was_printed_is_not_printed_again(files):

@@ -358,7 +358,7 @@ def test_patches_on_a_bare_repository(repo, bare, tmp_path):
 
 
 def test_a_bare_repository_has_no_worktrees_to_compare(bare):
-    ran = excise("worktrees", str(bare))
+    ran = excise("review", "--repo", str(bare))
     assert (ran.code, "in a bare repository, which has no working tree" in ran.err) == (2, True)
 
 

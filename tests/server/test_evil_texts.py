@@ -40,7 +40,7 @@ def test_rank_ends_with_an_answer_and_a_note(tmp_path, evil):
     paths, reason = written(tmp_path, *evil)
     ran = spawn("rank", *paths.values(), "--json")
     assert ran.returncode == 0, ran.stderr
-    ranking = {entry["id"]: entry for entry in json.loads(ran.stdout)["ranking"]}
+    ranking = {entry["id"]: entry for entry in json.loads(ran.stdout)["candidates"]}
     assert set(ranking) == set(paths.values()) - {paths["a"]}
     assert reason in ranking[paths["evil"]]["notes"][0]
     assert all(reason not in note for note in ranking[paths["b"]]["notes"])

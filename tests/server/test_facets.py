@@ -7,7 +7,7 @@ import stat
 from dataclasses import replace
 
 import pytest
-from tests.server.command import excise
+from tests.server.command import excise, ids_of
 from tests.server.git_repository import make, needs_git
 from tests.server.test_worktrees import by_id, report, worktree, write
 
@@ -298,7 +298,7 @@ def test_candidates_without_code_are_last_and_have_no_vote(repo):
         "eve": {"tests/test_a.py": "assert f(1) == 3\n", "debug/reproduce.py": "print(1)\n"},
         "fay": {"b.md": "better\n"},
     })  # fmt: skip
-    assert len(found["batches"]) == 1
+    assert len(found["tasks"]) == 1
     rows = by_id(found)
     assert {rows[name]["rank"] for name in ("ada", "bob")} == {1, 2}
     assert rows["cy"]["rank"] == 3
@@ -310,14 +310,14 @@ def test_candidates_without_code_are_last_and_have_no_vote(repo):
     assert rows["eve"]["lines"]["scratch"] == {"files": 1, "added": 1, "deleted": 0}
     kinds = {file["path"]: file["kind"] for file in rows["eve"]["files"]}
     assert kinds == {"tests/test_a.py": "tests", "debug/reproduce.py": "scratch"}
-    ids = found["candidates"]
+    ids = ids_of(found)
     words = found["words"]
     ada, bob = ids.index("worktree:ada"), ids.index("worktree:bob")
     assert words[ada][bob] == "same code"
     for cluster in found["clusters"]:
         members = {name.partition(":")[2] for name in cluster["members"]}
         assert members <= {"ada", "bob", "cy"} or members <= {"dee", "eve", "fay"}
-    assert "same code as ●, other tests" in excise("worktrees", str(repo.path)).out
+    assert "differ in tests" in excise("review", "--repo", str(repo.path)).out
 
 
 def test_if_nobody_changes_code_what_they_change_is_their_code(repo):
@@ -351,5 +351,5 @@ def test_both_doors_and_patches_know_scripts(repo):
     assert {candidate.kind for candidate in found} == {"worktree", "patch"}
     assert [candidate.facets for candidate in found] == [{"debug/try.sh": "scratch"}] * 2
     queue = excise("cluster", "--repo", str(repo.path), str(repo.path / "p"), "--json")
-    kinds = {file["path"]: file["kind"] for file in queue.json["ranking"][0]["files"]}
+    kinds = {file["path"]: file["kind"] for file in queue.json["candidates"][0]["files"]}
     assert kinds == {"a.py": "code", "debug/try.sh": "scratch"}

@@ -113,12 +113,12 @@ def test_paths_that_are_not_utf8_are_reviewed_planned_and_written_as_their_bytes
     ran = excise("review", *folder, "--format", "json")
     assert ran.code == 0, ran.err
     review = ran.json
-    [batch] = review["batches"]
+    [batch] = review["tasks"]
     paths = [file["path"] for file in batch["files"]]
     assert sorted(os.fsencode(path_spelled(path)) for path in paths) == sorted(names)
     for spelling in paths:
         shown = excise("review", *folder, "--hunk", f"{spelling}#2", "--format", "json").json
-        assert [file["path"] for file in shown["batches"][0]["files"]] == [spelling]
+        assert [file["path"] for file in shown["tasks"][0]["files"]] == [spelling]
     first, *others = paths
     choices = [{"candidate": "worktree:ada", "path": path, "hunk": "2"} for path in others]
     plan = json.dumps({"digest": review["digest"], "choices": choices})
@@ -146,10 +146,10 @@ def test_candidates_below_dev_shm_are_read(tmp_path, monkeypatch):
         repo = make(folder, monkeypatch)
         repo.commit(a__py="x = 1\ny = 2\n")
         edited(repo, "ada", folder)
-        [entry] = excise("worktrees", str(repo.path), "--json").json["ranking"]
+        [entry] = excise("review", "--repo", str(repo.path), "--format", "json").json["candidates"]
         assert [file["path"] for file in entry["files"]] == ["a.py"]
-        ran = excise("worktrees", "--origin", str(repo.path), str(folder / "ada"), "--json")
-        assert [file["path"] for file in ran.json["ranking"][0]["files"]] == ["a.py"]
+        ran = excise("review", "--origin", str(repo.path), str(folder / "ada"), "--format", "json")
+        assert [file["path"] for file in ran.json["candidates"][0]["files"]] == ["a.py"]
         assert excise("take", "--repo", str(repo.path), "ada", "--write").code == 0
         assert (repo.path / "a.py").read_text() == "x = 1\ny = 22\n"
     finally:
@@ -164,7 +164,7 @@ def test_a_folder_of_which_nothing_is_read_is_not_unchanged(tmp_path):
     os.mkfifo(tmp_path / "ada" / "a.py")
     (tmp_path / "bo" / "a.py").write_text("a = 1\n")
     folders = [str(tmp_path / name) for name in ("origin", "ada", "bo")]
-    answer = excise("worktrees", "--origin", *folders, "--json").json
+    answer = excise("review", "--origin", *folders, "--format", "json").json
     assert answer["unchanged"] == ["folder:bo"]
     [rejected] = answer["rejected"]
     assert rejected["id"] == "folder:ada"
@@ -199,7 +199,9 @@ def test_an_unreadable_folder_of_a_worktree_is_named(monkeypatch):
         repo.git("config", "--global", "safe.directory", "*")
         os.seteuid(65534)
         try:
-            [entry] = excise("worktrees", str(repo.path), "--json").json["ranking"]
+            [entry] = excise("review", "--repo", str(repo.path), "--format", "json").json[
+                "candidates"
+            ]
         finally:
             os.seteuid(0)
         assert [file["path"] for file in entry["files"]] == ["a.py"]

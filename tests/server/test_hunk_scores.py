@@ -1,5 +1,6 @@
 """The numbers of hunks against the numbers of the pair they are parts of."""
 
+import ast
 from dataclasses import replace
 from itertools import combinations
 
@@ -8,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import excise
-from excise import syntax
+from excise import normal_form, syntax
 from excise.agreement import NAMES, SAME
 from excise.signature import GRANULARITIES, Options
 from excise.text import Revision
@@ -207,6 +208,64 @@ def test_one_edit_after_the_other_is_as_if_all_were_new(texts, edits, options, l
         revisions = tuple(map(Revision, map(str, range(len(texts))), texts))
         snapshot = Snapshot("m.py", origin, revisions, language, options=options)
         assert said(analyst.analyse(snapshot, cancel)) == said(Analyst().analyse(snapshot, cancel))
+
+
+FUNCTION = st.sampled_from(
+    [
+        "def f(a, b):\n    x = a + b\n    return x\n",
+        "def f(a, b):\n    total = a + b\n    return total\n",
+        "def f(a, b):  # sum\n    return b + a\n",
+        "def g(a):\n    return missing(a) * 2\n",
+        "class C:\n    def f(self):\n        return self.x\n",
+        "import os\n",
+        "y = 'text'\n",
+        "# a comment\n",
+        "def broken(:\n",
+    ]
+)
+MODULE = st.lists(FUNCTION, max_size=4).map("\n".join)
+
+
+@given(st.lists(MODULE, min_size=2, max_size=4), st.lists(MODULE, min_size=1, max_size=4))
+def test_one_origin_after_the_other_is_as_if_it_were_the_first(texts, origins):
+    analyst, cancel = Analyst(), excise.CancelFlag()
+    revisions = tuple(map(Revision, map(str, range(len(texts))), texts))
+    pairs = list(combinations(range(len(texts)), 2))
+    for origin in [*origins, origins[0]]:
+        snapshot = Snapshot("m.py", origin, revisions, "python")
+        again, new = (one.analyse(snapshot, cancel) for one in (analyst, Analyst()))
+        assert said(again) == said(new)
+        assert again.units == new.units
+        matrices = again.comparison.matrix, new.comparison.matrix
+        assert [matrices[0].level(*pair) for pair in pairs] == [
+            matrices[1].level(*pair) for pair in pairs
+        ]
+
+
+def test_a_new_origin_has_only_what_it_changes_read_again(monkeypatch):
+    functions = [f"def f{number}(a):\n    return a + {number}\n" for number in range(20)]
+    analyst, cancel = Analyst(), excise.CancelFlag()
+
+    def analyse(first):
+        origin = first + "\n".join(functions)
+        texts = [origin.replace(f"a + {number}\n", "a - 1\n") for number in range(10, 18)]
+        revisions = tuple(map(Revision, "abcdefgh", texts))
+        return analyst.analyse(Snapshot("m.py", origin, revisions, "python"), cancel)
+
+    analyse("# first\n")
+    parsed, parse = [], ast.parse
+    made, whole_item = [], normal_form._Maker._whole_item
+    with monkeypatch.context() as patch:
+        patch.setattr(
+            ast, "parse", lambda text, *of, **by: (parsed.append(text), parse(text, *of, **by))[1]
+        )
+        patch.setattr(
+            normal_form._Maker, "_whole_item", lambda *of: made.append(of[1]) or whole_item(*of)
+        )
+        again = analyse("# second\nimport new\n")
+    assert [text.strip() for text in parsed] == ["# second\nimport new"]
+    assert made == []
+    assert len(again.hunks) == 8
 
 
 def test_other_options_are_not_answered_with_pairs_of_before():

@@ -67,7 +67,7 @@ def test_what_is_printed_has_its_shape_exactly(shape, arguments):
         *(shapes.ScoreDocument, shapes.ExplainDocument, shapes.MatrixDocument),
         *(shapes.RankDocument, shapes.ClusterDocument, shapes.RecordLine, shapes.ErrorLine),
         shapes.SummaryDocument,
-        *(shapes.WorktreesDocument, shapes.ReviewDocument, shapes.TakeDocument),
+        *(shapes.ReviewDocument, shapes.TakeDocument),
         *(shapes.DuplicatesDocument, shapes.RelatedGroupsDocument),
     ],
 )

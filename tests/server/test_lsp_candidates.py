@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import msgspec
 import pytest
-from tests.server.command import excise
+from tests.server.command import excise, ids_of
 from tests.server.edited_worktrees import edited_worktrees
 from tests.server.git_repository import Repo, make, needs_git
 from tests.server.raw_client import RawClient, serving
@@ -62,7 +62,7 @@ def reason(answer: dict) -> str:
 
 def test_they_are_the_command_s_with_its_ids_and_digits(repo: Repo, client: RawClient):
     answer = listed(client, repo, branches=[])
-    command = excise("worktrees", str(repo.path), "--json").json
+    command = excise("review", "--repo", str(repo.path), "--format", "json").json
     assert {key: answer[key] for key in command} == command
     assert answer["candidates"] == ["worktree:ada", "worktree:bo", "worktree:cy"]
     assert (answer["set_aside"], answer["bases"], answer["given"]) == ([], {}, [])
@@ -81,7 +81,7 @@ def test_the_client_s_own_are_among_them(repo: Repo, client: RawClient):
     client.add_candidates({"id": "gpt", "label": "GPT", "changes": [change("a.py", MINUS)]})
     answer = listed(client, repo, branches=[])
     assert answer["given"] == ["gpt"]
-    (entry,) = [row for row in answer["ranking"] if row["id"] == "gpt"]
+    (entry,) = [row for row in answer["candidates"] if row["id"] == "gpt"]
     assert (entry["kind"], entry["label"], entry["names"]) == ("client", "GPT", ["gpt"])
     assert sorted(entry["identical"]) == ["worktree:ada", "worktree:bo"]
     assert [(file["path"], file["status"]) for file in entry["files"]] == [("a.py", "modified")]
@@ -91,8 +91,8 @@ def test_the_client_s_own_are_among_them(repo: Repo, client: RawClient):
 
 def test_worktrees_are_the_command_s_from_a_file_and_as_a_command(repo: Repo, client: RawClient):
     found = client.call("excise/worktrees", {"uri": repo.path.as_uri()})
-    assert found == excise("worktrees", str(repo.path), "--json").json
-    assert [entry["kind"] for entry in found["ranking"]] == ["worktree"] * 3
+    assert found == excise("review", "--repo", str(repo.path), "--format", "json").json
+    assert [entry["kind"] for entry in found["candidates"]] == ["worktree"] * 3
     file = {"uri": (repo.path / "a.py").as_uri()}
     assert client.call("excise/worktrees", file) == found
     command = {"command": "excise.worktrees", "arguments": [file]}
@@ -118,8 +118,8 @@ def test_the_words_of_the_command_s_options(repo: Repo, client: RawClient):
         for option in (f"--{name}", each)
     ]
     options += ["--runs", str(repo.path / "runs"), "--onto", "main"]
-    assert found == excise("worktrees", str(repo.path), "--json", *options).json
-    assert {*found["candidates"]} == {"branch:agent/1", "run:r1"}
+    assert found == excise("review", "--repo", str(repo.path), "--format", "json", *options).json
+    assert {*ids_of(found)} == {"branch:agent/1", "run:r1"}
 
 
 @pytest.mark.parametrize(
@@ -167,10 +167,10 @@ def test_a_candidate_enters_every_document_that_it_changes(repo: Repo, client: R
     assert [variant["text"] for variant in hunk["variants"]] == ["    x = a - b\n"]
     deleted = review(client, repo, "b.py")
     assert [variant["text"] for variant in deleted["hunks"][0]["variants"]] == [""]
-    assert deleted["candidates"][0]["notes"] == ["it deletes the file"]
+    assert ids_of(deleted)[0]["notes"] == ["it deletes the file"]
     created = review(client, repo, "new/c.py")
     assert (created["hunks"][0]["lo"], created["hunks"][0]["hi"]) == (0, 0)
-    entry = listed(client, repo, branches=[])["ranking"]
+    entry = listed(client, repo, branches=[])["candidates"]
     (entry,) = [row for row in entry if row["id"] == "gpt"]
     assert {file["path"]: file["status"] for file in entry["files"]} == {
         "a.py": "modified",
@@ -185,7 +185,7 @@ def test_a_renamed_file_is_reviewed_under_its_old_name(repo: Repo, client: RawCl
     answer = review(client, repo)
     assert answer["candidates"][0]["notes"] == ["renamed to moved.py"]
     assert len(answer["hunks"]) == 1
-    entries = listed(client, repo, branches=[])["ranking"]
+    entries = listed(client, repo, branches=[])["candidates"]
     (entry,) = [row for row in entries if row["id"] == "gpt"]
     assert [file["status"] for file in entry["files"]] == ["renamed"]
 
@@ -217,7 +217,7 @@ def test_an_id_is_replaced_with_all_of_its_files(repo: Repo, client: RawClient):
 def test_revisions_of_one_id_are_one_candidate(repo: Repo, client: RawClient):
     client.add((repo.path / "a.py").as_uri(), {"gpt": MINUS})
     client.add((repo.path / "b.py").as_uri(), {"gpt": "B = 2\n"})
-    entries = listed(client, repo, branches=[])["ranking"]
+    entries = listed(client, repo, branches=[])["candidates"]
     (entry,) = [row for row in entries if row["id"] == "gpt"]
     assert [file["path"] for file in entry["files"]] == ["a.py", "b.py"]
     answer = client.call("excise/removeCandidates", {"ids": ["gpt", "claude", "worktree:ada"]})
@@ -358,7 +358,7 @@ def test_what_is_set_aside_counts_nowhere(repo: Repo, client: RawClient, method:
     assert client.call(f"excise/{method}", {"ids": ["worktree:cy"]})[word] == ["worktree:cy"]
     after = review(client, repo)
     assert [hunk["lo"] for hunk in after["hunks"]] == [before["hunks"][0]["lo"]]
-    assert {row["id"]: row["state"] for row in after["candidates"]}["worktree:cy"] == word
+    assert {row["id"]: row["state"] for row in ids_of(after)}["worktree:cy"] == word
     answer = listed(client, repo, branches=[])
     assert answer["candidates"] == ["worktree:ada", "worktree:bo"]
     assert [(row["id"], row["state"]) for row in answer["set_aside"]] == [("worktree:cy", word)]
@@ -401,7 +401,9 @@ def test_a_base_that_is_set_replays_again(repo: Repo, client: RawClient, tmp_pat
     assert client.call("excise/setBase", params) == {"commit": first}
     assert listed(client, repo, branches=[])["bases"] == {"worktree:dana": first}
     (entry,) = [
-        row for row in listed(client, repo, branches=[])["ranking"] if row["id"] == "worktree:dana"
+        row
+        for row in listed(client, repo, branches=[])["candidates"]
+        if row["id"] == "worktree:dana"
     ]
     assert entry["base"] == first != second
     client.call("excise/setBase", params | {"base": None})

@@ -10,7 +10,7 @@ import pytest
 
 from excise_server.wire import documents
 from excise_server.wire import lsp as p
-from excise_server.wire.documents import CandidatesDocument, SetAsideEntry, WorktreesDocument
+from excise_server.wire.documents import CandidatesDocument, ReviewDocument, SetAsideEntry
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "lsp-extensions.md"
 WORDS = {str: "string", int: "integer", float: "number", bool: "boolean"}
@@ -95,5 +95,5 @@ def test_what_candidates_have_beside_the_commands_document():
     )
     rows = re.findall(r"^\| `(\w+)` \|", section.split("Result: ")[1], re.MULTILINE)
     own = CandidatesDocument.__struct_fields__
-    assert rows == [name for name in own if name not in WorktreesDocument.__struct_fields__]
+    assert rows == [name for name in own if name not in ReviewDocument.__struct_fields__]
     assert all(f"`{name}`" in section for name in SetAsideEntry.__struct_fields__)

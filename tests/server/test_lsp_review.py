@@ -6,13 +6,26 @@ order, in any order of events; only the user starts again.
 
 from __future__ import annotations
 
+import asyncio
 import os
 import random
+import threading
+from queue import SimpleQueue
 
 import pytest
+from lsprotocol import types as t
 from tests.server.git_repository import make, needs_git
+from tests.server.process_tree import DEADLINE
 from tests.server.raw_client import RawClient, serving
 from tests.server.test_lsp_sources import Session
+
+from excise.text import Revision
+from excise_server.lsp.app import create_server
+from excise_server.lsp.candidates import start_again
+from excise_server.lsp.to_proto import TextBuffer
+from excise_server.processes.parsers import Quarantine
+from excise_server.wire.lsp import DocumentParams
+from excise_server.workers.worker import WorkerPool
 
 pytestmark = [pytest.mark.slow, needs_git]
 
@@ -288,6 +301,52 @@ def test_who_types_does_not_wait_for_a_review_that_starts_again(client, tmp_path
         "x": "# mine\n" + ORIGIN.replace("x + 2", "x - 2"),
         "late": "# mine\n" + ORIGIN.replace("x + 3", "x - 3"),
     }
+
+
+class OneOriginNeverDone(WorkerPool):
+    """Workers that replay on one origin for ever, until they are stopped."""
+
+    def __init__(self, endless: str) -> None:
+        super().__init__(Quarantine(None), two=False)
+        self._endless = endless
+        self.asked: SimpleQueue[str] = SimpleQueue()
+
+    def replay(self, before, current, texts, cancel):
+        self.asked.put(current)
+        if current == self._endless:
+            stopped = threading.Event()
+            cancel.listen(stopped.set)
+            stopped.wait(DEADLINE)
+            cancel.check()
+        return super().replay(before, current, texts, cancel)
+
+
+def test_a_newer_origin_ends_what_is_replayed_on_the_one_before(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    uri, origins = "untitled:a.py", ["# one\n" + ORIGIN, "# two\n" + ORIGIN]
+
+    async def session():
+        server = create_server()
+        next(server.protocol.lsp_initialize(t.InitializeParams(t.ClientCapabilities())))
+        pool = server.__dict__["pool"] = OneOriginNeverDone(origins[0])
+        try:
+            server.session.open(uri, TextBuffer(ORIGIN, server.encoding), 1, "python")
+            server.session.add(uri, [Revision("x", ORIGIN.replace("x + 2", "x - 2"))])
+            params, starting = DocumentParams(uri), []
+            for origin in origins:
+                server.session.find(uri).buffer.replace(origin)
+                server.session.save(uri)
+                starting.append(asyncio.create_task(start_again(server, params)))
+                assert await asyncio.to_thread(pool.asked.get, timeout=DEADLINE) == origin
+            results = await asyncio.wait_for(asyncio.gather(*starting), DEADLINE)
+            assert [result.started for result in results] == [True, True]
+            document = server.session.find(uri)
+            text = document.revisions["x"].revision.text
+            assert (document.pinned, text) == (origins[1], origins[1].replace("x + 2", "x - 2"))
+        finally:
+            server.close(DEADLINE)
+
+    asyncio.run(session())
 
 
 def test_without_a_review_there_is_nothing_to_start_again(client, tmp_path):

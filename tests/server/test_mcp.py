@@ -94,10 +94,10 @@ def test_a_real_client_over_the_pipe_of_the_command(repo):
     for tool in tools:
         assert tool.annotations.read_only_hint
         assert tool.output_schema is None  # else each answer would be sent twice
-    (batch,) = content(answer)["batches"]
-    families = {c["id"]: c["family"] for c in batch["candidates"]}
+    (task,) = content(answer)["tasks"]
+    families = {c["id"]: c["family"] for c in task["candidates"]}
     assert families["worktree:ada"] == families["worktree:bo"]
-    assert [family["size"] for family in batch["families"]] == [2, 1]
+    assert [family["says"] for family in task["families"]] == ["2 candidates", "1 candidate"]
     assert len(answer.content) == 1
     assert answer.structured_content is None
 
@@ -109,7 +109,7 @@ def test_a_review_shows_each_text_once_and_who_has_it(repo):
         repo.path,
         ("review", {}),
         ("review", {"path": "b.py"}),
-        ("review", {"batch": 7}),
+        ("review", {"task": 7}),
         ("review", {"folder": str(repo.path.parent)}),
     )
     (file,) = content(whole)["files"]
@@ -283,11 +283,18 @@ def test_folders_stay_inside(tmp_path):
 def entry(number):
     return {
         "id": f"worktree:candidate-{number}", "label": f"claude candidate-{number}",
-        "batch": 1, "cluster": number % 3 + 1, "rank": number, "word": "overlaps",
+        "task": 1, "cluster": number % 3 + 1, "rank": number, "word": "overlaps",
         "representative": number <= 3, "conflicts": [], "notes": ["binary: a.png"],
-        "why": ["nobody else makes it"],
+        "why": ["nobody else makes it"], "tool": None, "makers": 1, "mean_similarity": 0.5,
+        "edit_size": 9, "verdict": None, "checks": [], "evidence": [], "no_op": False,
+        "stub": False, "broken": [], "syntax_errors": False, "similarity": 0.5, "renamed": [],
+        "other_facets": [], "names": [], "kind": "worktree", "folder": None, "branch": None,
+        "commit": None, "base": None, "behind": 0, "made": None, "digest": "d", "identical": [],
+        "being_written": False, "uncommitted": 0,
+        "lines": {"code": {"files": 9, "added": 108, "deleted": 27}},
         "files": [
-            {"status": "modified", "path": f"src/module_{n}.py", "added": 12, "deleted": 3}
+            {"kind": "code", "status": "modified", "path": f"src/module_{n}.py", "added": 12,
+             "deleted": 3, "facts": []}
             for n in range(9)
         ],
     }  # fmt: skip
@@ -297,6 +304,11 @@ def families(entries, line):
     """Return three families of these candidates, whose edits have a changed line each."""
     return [
         {
+            "where": [{"path": line, "function": line}] * 9,
+            "names": [line] * 9,
+            "places": [f"{line}#1"] * 9,
+            "comments": True,
+            "facets": ["tests"],
             "lines": [line] * 3,
             "edits": [
                 {
@@ -314,46 +326,54 @@ def families(entries, line):
     ]
 
 
-def test_eight_candidates_fit_into_two_thousand_tokens():
-    document = {
-        "repository": "/home/ada/shop", "origin": "0" * 40, "intent": "change",
-        "unchanged": [], "rejected": [],
-        "ranking": (entries := [entry(number) for number in range(1, 65)]),
-        "clusters": [
-            {
-                "members": [entry(n)["id"] for n in range(number, 65, 3)],
-                "representative": entry(number)["id"],
-                "reasons": [
-                    {"kind": "alone", "text": f"alone changes src/module_{n}.py", "members": []}
-                    for n in range(9)
-                ],
-            }
-            for number in (3, 1, 2)
-        ],
-        "batches": [{"number": 1, "task": None, "members": [""] * 64, "disagree": False,
-                     "families": families(entries, "+ return total(items)")}],
-        "relations": [],
+def overview(entries, families, task=None, **more):
+    """Return a review's document, without hunks."""
+    reasons = [
+        {"kind": "alone", "text": f"alone changes src/module_{n}.py", "members": []}
+        for n in range(9)
+    ]
+    cluster = {
+        "task": 1, "members": [entries[0]["id"]], "representative": entries[0]["id"],
+        "min_similarity": 1.0, "words": ["identical"], "reasons": reasons,
+        "passed": 0, "failed": 0, "undecided": 1,
     }  # fmt: skip
+    ids = [entry["id"] for entry in entries]
+    number = {
+        "number": 1, "name": task, "members": ids, "shared": [], "by_issue": {},
+        "disagree": False, "digest": "d", "families": families, "files": [],
+    }  # fmt: skip
+    return {
+        "schema": 2, "signature": "s", "basis": "origin", "intent": "change", "threshold": 0.5,
+        "linkage": "average", "repository": "/home/ada/shop", "origin": "0" * 40, "digest": "d",
+        "tasks": [number], "candidates": entries, "similarity": [], "words": [],
+        "clusters": [cluster] * 3, "relations": [], "other_tasks": [], "unchanged": [],
+        "landed": [], "unknown_verdicts": [], "notes": [], "rejected": [], **more,
+    }  # fmt: skip
+
+
+def test_eight_candidates_fit_into_two_thousand_tokens():
+    entries = [entry(number) for number in range(1, 65)]
+    document = overview(entries, families(entries, "+ return total(items)"))
     seen = []
     for page in range(1, 9):
         answer = candidates_page(document, page)
         assert answer["pages"] == 8
         # Four characters a token is what the makers of models reckon with; code takes three.
         assert len(sent(answer)) < 3 * 2000
-        seen += [candidate["id"] for candidate in answer["batches"][0]["candidates"]]
-    assert seen == [candidate["id"] for candidate in document["ranking"]]
+        seen += [candidate["id"] for candidate in answer["tasks"][0]["candidates"]]
+    assert seen == [candidate["id"] for candidate in document["candidates"]]
     assert candidates_page(document, 99)["page"] == 8
 
 
 def test_a_long_review_is_cut_between_hunks_and_a_long_hunk_says_what_is_missing():
     def hunk(lo, size):
         text = "x" * (size - 1) + "\n"
-        return {"name": f"{lo + 1}", "origin": "a\n", "unchanged": [],
+        return {"name": f"{lo + 1}", "function": "f", "origin": "a\n", "unchanged": [],
                 "variants": [{"ids": ["a"], "text": text}]}  # fmt: skip
 
     hunks = [hunk(n, 900) for n in range(40)] + [hunk(40, 3 * PAGE_CHARACTERS)]
     file = {"path": "a.py", "changes": [], "hunks": hunks, "slots": []}
-    document = {"batches": [{"number": 1, "task": None, "digest": "d", "files": [file]}]}
+    document = {"tasks": [{"number": 1, "name": None, "digest": "d", "files": [file]}]}
     first = review_page(document, 1, "", 1)
     pages = [review_page(document, 1, "", page) for page in range(1, first["pages"] + 1)]
     names = [h["lines"] for page in pages for f in page["files"] for h in f["hunks"]]
@@ -367,8 +387,8 @@ def test_a_long_review_is_cut_between_hunks_and_a_long_hunk_says_what_is_missing
 
 
 def long_review(files):
-    return {"batches": [{"number": 1, "task": "t" * 4000, "digest": "d" * 64, "files": files,
-                         "candidates": []}]}  # fmt: skip
+    task = {"number": 1, "name": "t" * 4000, "digest": "d" * 64, "files": files}
+    return {"tasks": [task], "candidates": []}
 
 
 def renamed(number, ids):
@@ -413,7 +433,7 @@ def test_nine_hundred_renames_are_pages_of_files_each_of_bounded_length():
 def test_no_text_makes_a_page_of_a_review_longer(text):
     ids = [f"{text}{n}" for n in range(60)]
     hunks = [
-        {"name": "1", "origin": text, "unchanged": ids,
+        {"name": "1", "function": text, "origin": text, "unchanged": ids,
          "variants": [{"ids": ids, "text": f"{text}{n}"} for n in range(60)]}
     ] * 3  # fmt: skip
     variants = [{"ids": ids, "units": [{"hunks": ["1", "2"] * 99, "names": [text] * 9}]}] * 9
@@ -430,15 +450,14 @@ def test_no_text_makes_a_page_of_a_review_longer(text):
 
 def survey(count, *, unchanged=(), rejected=(), **more):
     entries = [entry(number) | more for number in range(1, count + 1)]
-    reasons = [{"text": more.get("id", "x"), "members": ["a"]}] * 9
-    cluster = {"members": ["m"] * 5, "representative": more.get("id", "a"), "reasons": reasons}
-    return {
-        "repository": "/home" * 1000, "origin": "0" * 40, "intent": "change",
-        "unchanged": list(unchanged), "rejected": list(rejected),
-        "ranking": entries, "clusters": [cluster] * 3, "relations": [],
-        "batches": [{"number": 1, "task": "t" * 4000, "members": [""] * count,
-                     "disagree": False, "families": families(entries, more.get("id", "x"))}],
-    }  # fmt: skip
+    return overview(
+        entries,
+        families(entries, more.get("id", "x")),
+        task="t" * 4000,
+        repository="/home" * 1000,
+        unchanged=list(unchanged),
+        rejected=list(rejected),
+    )
 
 
 def whole_list(document):
@@ -459,20 +478,22 @@ def test_all_unchanged_and_rejected_candidates_are_on_some_page_and_the_first_sa
         number = int(line.rpartition(" ")[2])
         assert f"more {kind}" in line
         on_page = pages[number - 1]
-        assert on_page["batches" if kind == "candidates" else kind]
+        assert on_page["tasks" if kind == "candidates" else kind]
     assert pages[-1]["more"] == []
 
 
 @pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
 def test_no_label_id_path_or_note_makes_a_page_of_candidates_longer(text):
-    files = [{"status": "modified", "path": text, "added": 1, "deleted": 1}] * 900
-    conflicts = [{"path": text}] * 90
+    files = [
+        {"kind": "code", "status": "modified", "path": text, "added": 1, "deleted": 1, "facts": []}
+    ] * 900
+    conflicts = [{"path": text, "reason": text}] * 90
     more = {"id": text, "label": text, "notes": [text] * 50, "files": files, "conflicts": conflicts}
     rejected = [{"id": text, "reason": text}] * 9
     pages = whole_list(survey(9, unchanged=[text] * 9, rejected=rejected, **more))
     assert max(len(sent(with_hidden(page))) for page in pages) <= PAGE_CHARACTERS
-    assert sum(len(batch["candidates"]) for page in pages for batch in page["batches"]) == 9
-    candidate = pages[0]["batches"][0]["candidates"][0]
+    assert sum(len(batch["candidates"]) for page in pages for batch in page["tasks"]) == 9
+    candidate = pages[0]["tasks"][0]["candidates"][0]
     assert candidate["files"][-1] == "and 894 more files: see review"
 
 
@@ -484,6 +505,7 @@ def test_invisible_characters_are_escaped_and_counted_and_the_value_stays():
         "hunks": [
             {
                 "name": "1",
+                "function": "",
                 "origin": "a\n",
                 "unchanged": [],
                 "variants": [
@@ -505,7 +527,7 @@ def test_invisible_characters_are_escaped_and_counted_and_the_value_stays():
 def test_long_ids_and_paths_that_are_shown_cut_can_be_chosen():
     name, path = "branch:" + "a" * 500, "src/" + "b" * 4092
     document = long_review([renamed(1, ["x"]) | {"path": path}])
-    document["batches"][0]["candidates"] = [{"id": name}, {"id": "branch:short"}]
+    document["candidates"] = [{"id": name}, {"id": "branch:short"}]
     shown = [cut(name), "branch:short", f"{cut(path)}#1-2", cut(path), "other.py#3"]
     assert shown[0] != name
     assert whole_names(document, shown) == [name, "branch:short", f"{path}#1-2", path, "other.py#3"]

@@ -84,7 +84,7 @@ def test_all_doors_give_the_digits_of_the_library(repo, texts, files):
 
 
 def test_ranks_come_from_the_same_numbers(repo, files):
-    by_worktree = {entry["label"]: entry for entry in report(repo)["ranking"]}
+    by_worktree = {entry["label"]: entry for entry in report(repo)["candidates"]}
     ranked = excise("rank", "--json", files["origin"], *(files[name] for name in NAMES)).json
     for entry in ranked["ranking"]:
         name = entry["id"].rpartition("/")[2].removesuffix(".py")

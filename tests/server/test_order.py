@@ -43,33 +43,31 @@ def names(ids):
     return [name.rpartition(":")[2] for name in ids]
 
 
-def places(text):
-    """Return the candidates in the order in which a text names them first, and their reasons."""
-    order = sorted((*FIXES, "wrong"), key=lambda name: re.search(rf"\b{name}\b", text).start())
-    return order, text.count("4 of 5 make this edit"), text.count("nobody else makes it")
+def first_named(text):
+    """Return the candidates in the order in which a text names them first."""
+    return sorted((*FIXES, "wrong"), key=lambda name: re.search(rf"\b{name}\b", text).start())
 
 
 @pytest.mark.parametrize("intent", ["", "fix", "change"])
 def test_commands_put_four_identical_fixes_before_one_wrong_edit(repo: Repo, monkeypatch, intent):
     monkeypatch.chdir(repo.path)
     said = ["--intent", intent] if intent else []
-    assert places(excise("worktrees", *said).out)[0][-1] == "wrong"
-    assert places(excise("worktrees", *said).out)[1:] == (4, 1)
     for form in ("text", "markdown", "html"):
         shown = excise("review", *said, "--format", form).out
-        assert places(re.sub("<style>.*?</style>", "", shown, flags=re.S))[0][-1] == "wrong", form
-        assert "4 of 5 make this edit" in shown
-        assert f"intent {intent or 'change'}" in shown
+        page = re.sub("<style>.*?</style>", "", shown, flags=re.S)
+        assert first_named(page)[-1] == "wrong", form
+        assert "4 identical: " in re.sub("<.*?>", "", page)
+    assert f"intent {intent or 'change'}" in excise("review", *said, "-v").out
     files = [str(repo.path.parent / name / "a.py") for name in ("wrong", *FIXES)]
     table = excise("rank", "a.py", *files, *said).out
     assert [row.split("\t")[1].split("/")[-2] for row in table.split("\n")[1:6]] == [
         *FIXES, "wrong",
     ]  # fmt: skip
-    for ran in (excise("worktrees", *said, "--json"), excise("review", *said, "--format", "json")):
-        assert ran.json["intent"] == (intent or "change")
-        assert "confiden" not in ran.out
-        assert "agreement" not in ran.out
-    ranking = excise("worktrees", *said, "--json").json["ranking"]
+    ran = excise("review", *said, "--format", "json")
+    assert ran.json["intent"] == (intent or "change")
+    assert "confiden" not in ran.out
+    assert "agreement" not in ran.out
+    ranking = ran.json["candidates"]
     assert [(entry["rank"], entry["makers"]) for entry in ranking] == [(1, 4)] * 4 + [(5, 1)]
     assert names(entry["id"] for entry in ranking) == [*FIXES, "wrong"]
 
@@ -83,10 +81,10 @@ def test_agents_get_the_same_order_with_its_reasons(repo: Repo):
     )
     for answer, intent in ((listed, "change"), (fix, "fix")):
         found = content(answer)
-        (batch,) = found["batches"]
-        assert (found["intent"], batch["disagree"]) == (intent, False)
-        assert names(c["id"] for c in batch["candidates"]) == [*FIXES, "wrong"]
-        assert [c["says"].partition(";")[0] for c in batch["candidates"]] == [
+        (task,) = found["tasks"]
+        assert (found["intent"], task["disagree"]) == (intent, False)
+        assert names(c["id"] for c in task["candidates"]) == [*FIXES, "wrong"]
+        assert [c["says"].partition(";")[0] for c in task["candidates"]] == [
             *["4 of 5 make this edit"] * 4, "nobody else makes it",
         ]  # fmt: skip
     assert unknown.is_error
@@ -116,7 +114,7 @@ def test_editors_get_the_same_order(repo: Repo):
             for method in ("excise/worktrees", "excise/candidates"):
                 found = client.call(method, params)
                 assert found["intent"] == (intent or "change")
-                assert names(entry["id"] for entry in found["ranking"])[-1] == "wrong"
+                assert names(entry["id"] for entry in found["candidates"])[-1] == "wrong"
         params = {"uri": repo.path.as_uri(), "intent": "feature"}
         refused = client.refused("excise/candidates", params)
         assert refused["code"] == INVALID_PARAMS
@@ -127,19 +125,19 @@ def test_where_nobody_agrees_every_door_says_so(tmp_path, monkeypatch):
     edits = {"ada": ("= 1", "= 2"), "bo": ("= 1", "= int(1)"), "cy": ("a = 1", "b = 1\na = b")}
     repo = edited_worktrees(tmp_path, monkeypatch, edits, a__py="a = 1\n")
     monkeypatch.chdir(repo.path)
-    shown = [excise("worktrees").out, excise("review").out, excise("review", "--intent", "fix").out]
-    shown.append(excise("rank", "a.py", *(str(tmp_path / name / "a.py") for name in edits)).out)
-    for out in shown:
-        assert "they disagree: read, or run excise worktrees --run 'COMMAND'" in out
-    assert excise("worktrees", "--json").json["batches"][0]["disagree"]
-    checked = excise("worktrees", "--run", "true").out
-    assert "they disagree" not in checked
+    for said in ((), ("--intent", "fix")):
+        assert "They disagree: read, or run. Nothing was run: --run" in excise("review", *said).out
+    ranked = excise("rank", "a.py", *(str(tmp_path / name / "a.py") for name in edits)).out
+    assert "they disagree: read each, or run excise review --run 'COMMAND'" in ranked
+    assert excise("review", "--format", "json").json["tasks"][0]["disagree"]
+    checked = excise("review", "--run", "true").out
+    assert "disagree" not in checked
     (listed,) = served(repo.path, ("list_candidates", {}))
-    assert content(listed)["batches"][0]["disagree"]
+    assert content(listed)["tasks"][0]["disagree"]
 
 
 def test_an_unknown_intent_is_refused_with_the_two_that_there_are():
-    for command in ("rank", "worktrees", "review"):
+    for command in ("rank", "review"):
         ran = excise(command, "x", "--intent", "feature")
         assert ran.code == 2
         assert "'fix', 'change'" in ran.err or "'change', 'fix'" in ran.err

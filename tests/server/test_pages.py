@@ -27,9 +27,9 @@ def test_every_kind_of_page_is_used():
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("-- origin a --\n-- expect table --\n", "the first section must be `about`"),
+        ("-- origin a --\n-- expect page --\n", "the first section must be `about`"),
         ("-- about --\nWhat.\n-- origin a --\n", "nothing is expected"),
-        ("-- about --\nWhat.\n-- candidates a --\n-- expect table --\n", "unknown section"),
+        ("-- about --\nWhat.\n-- candidates a --\n-- expect page --\n", "unknown section"),
         ("-- about --\nWhat.\n-- expect tables --\n", "unknown page"),
     ],
 )

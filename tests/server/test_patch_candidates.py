@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tests.server.command import excise
+from tests.server.command import excise, ids_of
 from tests.server.git_repository import make, needs_git
 
 pytestmark = [pytest.mark.slow, needs_git]
@@ -58,7 +58,7 @@ def reasons(found):
 
 
 def entry(found, name):
-    return next(row for row in found["ranking"] if row["id"] == f"patch:{name}")
+    return next(row for row in found["candidates"] if row["id"] == f"patch:{name}")
 
 
 def files(found, name):
@@ -75,13 +75,13 @@ def test_one_edit_of_five_ages_is_one_change(repo, tmp_path):
         text = drift(repo, 4, text)
     found = compared(repo, tmp_path, patches)
     assert found["similarity"] == [[1.0] * 5] * 5
-    assert [cluster["members"] for cluster in found["clusters"]] == [found["candidates"]]
+    assert [cluster["members"] for cluster in found["clusters"]] == [ids_of(found)]
     assert (found["basis"], found["origin"]) == ("origin", repo.head())
-    assert {(row["kind"], row["commit"], row["base"]) for row in found["ranking"]} == {
+    assert {(row["kind"], row["commit"], row["base"]) for row in found["candidates"]} == {
         ("patch", None, None)
     }
-    assert all(len(row["identical"]) == 4 for row in found["ranking"])
-    assert {row["digest"] for row in found["ranking"]} != {entry(found, "0.patch")["digest"]}
+    assert all(len(row["identical"]) == 4 for row in found["candidates"])
+    assert {row["digest"] for row in found["candidates"]} != {entry(found, "0.patch")["digest"]}
     assert "replayed onto" in excise("cluster", "--repo", str(repo.path), str(tmp_path / "p")).out
 
 
@@ -101,8 +101,8 @@ def test_the_numbers_are_those_of_branches(repo, tmp_path):
     drift(repo, 3)
     found = compared(repo, tmp_path, patches)
     whole = excise("cluster", "--git", "agent/*", str(repo.path), "--json").json
-    names = ([c.removeprefix("patch:").removesuffix(".patch") for c in found["candidates"]],
-             [c.rpartition("/")[2] for c in whole["candidates"]])  # fmt: skip
+    names = ([c.removeprefix("patch:").removesuffix(".patch") for c in ids_of(found)],
+             [c.rpartition("/")[2] for c in ids_of(whole)])  # fmt: skip
     values = [
         {(a, b): row[j] for a, row in zip(order, document["similarity"], strict=True)
          for j, b in enumerate(order)}
@@ -231,7 +231,7 @@ def test_forms_of_one_patch(repo, tmp_path):
     }
     found = compared(repo, tmp_path, patches)
     assert found["similarity"] == [[1.0] * 5] * 5
-    assert all(len(row["identical"]) == 4 for row in found["ranking"])
+    assert all(len(row["identical"]) == 4 for row in found["candidates"])
 
 
 def test_what_is_not_comparable_is_listed(repo, tmp_path, monkeypatch):
@@ -257,7 +257,7 @@ def test_what_is_not_comparable_is_listed(repo, tmp_path, monkeypatch):
         **leaving,
     }
     found = compared(repo, tmp_path, patches, code=1)
-    assert found["candidates"] == ["patch:good.patch"]
+    assert ids_of(found) == ["patch:good.patch"]
     said = reasons(found)
     wanted = {
         "context.patch": "a.py: hunk 1 does not apply: line 16 has another text",
@@ -310,5 +310,5 @@ def test_only_the_newest_of_a_series(repo, tmp_path):
         "v2.patch": propose(repo, {"b.py": "b = 3\n"}, options=("-v2",)),
     }
     found = compared(repo, tmp_path, patches, "--newest")
-    assert found["candidates"] == ["patch:v2.patch"]
+    assert ids_of(found) == ["patch:v2.patch"]
     assert "its series has a newer version" in found["notes"][""][0]

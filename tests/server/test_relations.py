@@ -18,8 +18,8 @@ from tests.server.test_worktrees import report, worktree
 from excise_server.candidates.compared import compared
 from excise_server.foundation.changes import Side
 from excise_server.git.history import issues_named
+from excise_server.report.review import relation_entries
 from excise_server.report.words import relation_lines
-from excise_server.report.worktrees import relation_entries
 from excise_server.review.candidate import Candidate, marked_identical
 from excise_server.review.relations import Batch, CandidateRelation, RelationReason, batches
 from excise_server.sources.candidates import Candidates
@@ -86,14 +86,13 @@ def test_every_door_says_what_tasks_are_to_each_other(tmp_path, monkeypatch):
     for name, files in PLANTED.items():
         worktree(repo, name, **{path.replace(".", "__"): text for path, text in files.items()})
     found = report(repo)
-    assert len(found["batches"]) == 5
+    assert len(found["tasks"]) == 5
     named = {tuple(sorted(r[at].partition(":")[2] for at in ("first", "second"))): r["word"]
              for r in found["relations"]}  # fmt: skip
     assert named == EXPECTED
     line = "rename breaks newcall: extra.py:3 uses cfg.parse, which rename removes"
     for ran in (
-        excise("worktrees", str(repo.path)),
-        excise("review", "--repo", str(repo.path)),
+        excise("review", "--repo", str(repo.path), "-v"),
         excise("review", "--repo", str(repo.path), "--format", "markdown"),
         excise("review", "--repo", str(repo.path), "--format", "html"),
     ):
@@ -103,7 +102,8 @@ def test_every_door_says_what_tasks_are_to_each_other(tmp_path, monkeypatch):
     assert line in content(listed)["between"]
     alone = report(repo, "--task", "rename")
     assert [r["word"] for r in alone["relations"]] == ["breaks", "collides"]
-    assert line in excise("worktrees", str(repo.path), "--task", "rename").out
+    page = excise("review", "--repo", str(repo.path), "--task", "rename").out
+    assert f"Between tasks: {line}; 1 more: excise land" in page
 
 
 # --- rivals ---------------------------------------------------------------------------------------

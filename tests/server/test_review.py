@@ -213,8 +213,8 @@ def test_64_candidates_that_all_differ(tmp_path):
     assert "and 44 candidates in 44 more edits: --format json\n" in text
     assert all(f"{line}\n" in text for line in returns)
     document = of_folders(options, "--format", "json").json
-    assert len(document["batches"][0]["families"][0]["edits"]) == 64
-    assert len(document["batches"][0]["files"][0]["hunks"][0]["variants"]) == 64
+    assert len(document["tasks"][0]["families"][0]["edits"]) == 64
+    assert len(document["tasks"][0]["files"][0]["hunks"][0]["variants"]) == 64
 
 
 def test_against_a_candidate(six):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -185,7 +186,7 @@ def excise(repo, *arguments, **options):
     environment = plain_environment(**{k: v for k, v in repo.env.items() if k.startswith("GIT_")})
     environment |= {"HOME": repo.env["HOME"], "XDG_CACHE_HOME": str(repo.path.parent / "cache")}
     return subprocess.Popen(
-        command_line("worktrees", str(repo.path), *arguments),
+        command_line("review", "--repo", str(repo.path), *arguments),
         env=environment,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -193,31 +194,24 @@ def excise(repo, *arguments, **options):
     )
 
 
-def checked_rows(table):
-    """Return the cells of the rows of candidates that were checked."""
-    rows = [line.split("\t") for line in table.split("\n")]
-    return [row for row in rows if {"passes", "fails"} & set(row)]
-
-
 @needs_git
 def test_run_puts_the_passing_ones_first_and_its_file_does_it_again(repo):
     command = "grep -q 'or 1' a.py"
-    out, err = excise(repo, "--run", command, "--jobs", "2", "--json").communicate(timeout=60)
+    out, err = excise(repo, "--run", command, "--format", "json").communicate(timeout=60)
     found = json.loads(out)
-    verdicts = {entry["id"]: entry["verdict"] for entry in found["ranking"]}
-    assert [entry["rank"] for entry in found["ranking"]] == [1, 2, 2]
+    verdicts = {entry["id"]: entry["verdict"] for entry in found["candidates"]}
+    assert [entry["rank"] for entry in found["candidates"]] == [1, 2, 2]
     assert verdicts == {
         "worktree:bo": "passed", "worktree:ada": "failed", "worktree:chen": "failed",
     }  # fmt: skip
-    assert found["ranking"][0]["checks"][0]["check"] == command
+    assert found["candidates"][0]["checks"][0]["check"] == command
     assert [cluster["failed"] for cluster in found["clusters"]] == [0, 2]
     (file,) = (repo.path.parent / "cache").glob("excise/runs/*/verdicts.jsonl")
     assert str(file) in err.decode()
     table, _ = excise(repo, "--verdicts", str(file)).communicate(timeout=60)
-    rows = checked_rows(table.decode())
-    assert "bo" in rows[0]
-    assert ["passes" in row for row in rows] == [True, False, False]
-    assert "ada, chen: identical; 0 of 2 pass, 2 fail" in table.decode()
+    page = table.decode()
+    assert page.index(f"bo (passes {command}") < page.index("2 identical: ada, chen")
+    assert f"   all: fails {command}" in page
 
 
 @needs_git
@@ -226,20 +220,17 @@ def test_a_group_whose_members_differ_is_flagged_and_nobody_who_fails_is_above(r
     lines = [("ada", "true"), ("chen", "false"), ("bo", "true"), ("nobody", "true")]
     text = "".join(f'{{"candidate": "{name}", "passed": {passed}}}\n' for name, passed in lines)
     file.write_text(text)
-    ran = run_here("worktrees", str(repo.path), "--verdicts", str(file))
-    rows = checked_rows(ran.out)
-    assert ["passes" in row for row in rows] == [True, True, False]
-    assert "chen" in rows[2]
-    assert "ada, chen: identical; 1 of 2 pass, 1 fails: " in ran.out
-    assert "verdicts on unknown candidates: nobody" in ran.out
-    found = run_here("worktrees", str(repo.path), "--verdicts", str(file), "--json").json
+    ran = run_here("review", "--repo", str(repo.path), "--verdicts", str(file))
+    assert re.search(r"2 identical: ada \(passes.*\), chen \(fails.*\)", ran.out)
+    assert "Not looked at: verdicts on nobody (of nobody here): -v" in ran.out
+    found = run_here(
+        "review", "--repo", str(repo.path), "--verdicts", str(file), "--format", "json"
+    ).json
     assert found["unknown_verdicts"] == ["nobody"]
-    assert [entry["id"] for entry in found["ranking"]][2] == "worktree:chen"
+    assert [entry["id"] for entry in found["candidates"]][2] == "worktree:chen"
     (mixed,) = [cluster for cluster in found["clusters"] if len(cluster["members"]) == 2]
     assert (mixed["passed"], mixed["failed"], mixed["undecided"]) == (1, 1, 0)
     assert mixed["reasons"][0]["kind"] == "checks"
-    shown = run_here("review", "--repo", str(repo.path), "--verdicts", str(file))
-    assert "1 of 2 pass, 1 fails: " in shown.out
     file.write_text(text + "{}\n")
     ran = run_here("review", "--repo", str(repo.path), "--verdicts", str(file))
     assert ran.code == 1
@@ -249,7 +240,7 @@ def test_a_group_whose_members_differ_is_flagged_and_nobody_who_fails_is_above(r
 @needs_git
 def test_an_interrupt_stops_all_and_reports_what_is_there(repo):
     command = 'case "$PWD" in */ada) exit 0;; esac; echo waiting-4411; sleep 4411'
-    process = excise(repo, "--run", command, "--json")
+    process = excise(repo, "--run", command, "--format", "json")
     for line in process.stderr:
         if b"ada: passed" in line:
             break
@@ -257,7 +248,7 @@ def test_an_interrupt_stops_all_and_reports_what_is_there(repo):
     process.send_signal(signal.SIGINT)
     out, _ = process.communicate(timeout=60)
     assert process.returncode == 130
-    entries = {entry["id"]: entry for entry in json.loads(out)["ranking"]}
+    entries = {entry["id"]: entry for entry in json.loads(out)["candidates"]}
     assert entries["worktree:ada"]["verdict"] == "passed"
     assert entries["worktree:bo"]["checks"][0]["reason"] == "stopped"
     assert entries["worktree:chen"]["verdict"] is None
@@ -273,8 +264,8 @@ def test_a_parser_that_dies_does_not_run_the_command_again(repo):
         "install = guard.Guard.install\n"
         "def dying(self):\n"
         "    install(self)\n"
-        "    if not os.path.exists(sys.argv[2] + '/../died'):\n"
-        "        open(sys.argv[2] + '/../died', 'x')\n"
+        "    if not os.path.exists(sys.argv[3] + '/../died'):\n"
+        "        open(sys.argv[3] + '/../died', 'x')\n"
         "        os.kill(os.getpid(), signal.SIGSEGV)\n"
         "guard.Guard.install = dying\n"
         "from excise_server.cli import main\n"
@@ -283,18 +274,20 @@ def test_a_parser_that_dies_does_not_run_the_command_again(repo):
     environment = repo.env | {"XDG_CACHE_HOME": str(repo.path.parent / "cache")}
     count = repo.path.parent / "count"
     ran = subprocess.run(
-        [sys.executable, "-c", code, "worktrees", str(repo.path), "--run", f"echo x >> {count}"],
+        [sys.executable, "-c", code, "review", "--repo", str(repo.path),
+         "--run", f"echo x >> {count}"],
         env=environment, capture_output=True, timeout=60, check=False,
     )  # fmt: skip
     assert ran.returncode == 0, ran.stderr
     assert (repo.path.parent / "died").exists()
     assert count.read_text() == "x\n" * 3
-    assert ran.stdout.count(b"\tpasses\t") == 3
+    assert b"passes echo x" in ran.stdout
+    assert b"fails" not in ran.stdout
 
 
 @needs_git
 def test_only_those_that_were_chosen_run(repo):
     _, err = excise(repo, "--run", "true", "--only", "ada").communicate(timeout=60)
     assert b"in 1 worktree," in err
-    _, err = excise(repo, "--jobs", "2").communicate(timeout=60)
+    _, err = excise(repo, "--timeout", "3").communicate(timeout=60)
     assert b"--run" in err

@@ -393,23 +393,29 @@ def worktree(repo, name, *, lib=""):
 def test_worktrees_whose_submodule_points_elsewhere_are_compared(repo):
     for name, at in (("ada", "HEAD~1"), ("bo", "HEAD~1"), ("chen", "HEAD")):
         worktree(repo, name, lib=at)
-    found = excise("worktrees", str(repo.path), "--json").json
+    found = excise("review", "--repo", str(repo.path), "--format", "json").json
     assert found["unchanged"] == ["worktree:chen"]
     assert found["similarity"] == [[1, 1], [1, 1]]
     old, new = (
         repo.head(":lib")[:7],
         repo.git("rev-parse", "HEAD~1", cwd=repo.path / "lib").decode(),
     )
-    for entry in found["ranking"]:
+    for entry in found["candidates"]:
         assert entry["files"][0]["facts"] == [f"moves submodule lib from {old} to {new[:7]}"]
-    assert found["ranking"][0]["digest"] == found["ranking"][1]["digest"]
+    assert found["candidates"][0]["digest"] == found["candidates"][1]["digest"]
     before = repo.git("status", "--porcelain")
     patch = excise("take", "--repo", str(repo.path), "ada").out
     (repo.path.parent / "ada.patch").write_text(patch)
     again = excise(
-        "worktrees", str(repo.path), "--patches", repo.path.parent / "ada.patch", "--json"
+        "review",
+        "--repo",
+        str(repo.path),
+        "--patches",
+        repo.path.parent / "ada.patch",
+        "--format",
+        "json",
     )
-    entries = {entry["id"]: entry for entry in again.json["ranking"]}
+    entries = {entry["id"]: entry for entry in again.json["candidates"]}
     (by_patch,) = (entry for name, entry in entries.items() if name.startswith("patch:"))
     assert by_patch["identical"] == ["worktree:ada", "worktree:bo"]
     assert by_patch["digest"] == entries["worktree:ada"]["digest"]
@@ -432,10 +438,12 @@ def test_a_submodule_that_cannot_be_read_is_said_and_never_unchanged(repo):
     (bo / "lib").write_text("a file\n")
     chen = worktree(repo, "chen")
     (chen / "lib").rmdir()
-    found = excise("worktrees", str(repo.path), "--json").json
+    found = excise("review", "--repo", str(repo.path), "--format", "json").json
     assert "worktree:ada" not in found["unchanged"]
-    assert any("lib: it is a named pipe, not compared" in str(entry) for entry in found["ranking"])
-    facts_of = {entry["id"]: entry["files"] for entry in found["ranking"]}
+    assert any(
+        "lib: it is a named pipe, not compared" in str(entry) for entry in found["candidates"]
+    )
+    facts_of = {entry["id"]: entry["files"] for entry in found["candidates"]}
     assert facts_of["worktree:bo"][0]["facts"][0] == "mode 160000 to 100644"
     assert facts_of["worktree:chen"][0]["facts"][0] == "deleted"
 

@@ -232,9 +232,9 @@ def test_the_command_says_what_an_editor_shows(repo, editor):
     repo.git("commit", "--quiet", "-m", "drift")
     repo.write("a.py", (repo.path / "a.py").read_text() + "saved = 1\n")
     options = ("--runs", str(repo.path / "r"), "--branches", "**", "--onto", "saved")
-    told = excise("worktrees", str(repo.path), *options, "--json")
+    told = excise("review", "--repo", str(repo.path), *options, "--format", "json")
     assert told.code == 0, told.err
-    [row] = told.json["ranking"]
+    [row] = told.json["candidates"]
     assert (row["id"], row["files"][0]["added"], row["files"][0]["deleted"]) == ("run:r1", 1, 1)
     found = editor.open(repo, "a.py")
     [version] = found.found.values()
@@ -242,7 +242,7 @@ def test_the_command_says_what_an_editor_shows(repo, editor):
     assert found.texts[row["id"]] == found.target.replace("a + 6", "6 * a")
     assert found.target.endswith("saved = 1\n")
     shown = excise("review", "--repo", str(repo.path), *options, "--format", "json").json
-    [hunk] = shown["batches"][0]["files"][0]["hunks"]
+    [hunk] = shown["tasks"][0]["files"][0]["hunks"]
     assert hunk["origin"] == found.target.split("\n")[hunk["lo"]] + "\n"
     assert [variant["text"] for variant in hunk["variants"]] == ["    return 6 * a\n"]
 

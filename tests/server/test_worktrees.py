@@ -9,10 +9,10 @@ import sys
 
 import msgspec
 import pytest
-from tests.server.command import excise, one_line
+from tests.server.command import excise, ids_of, one_line
 from tests.server.git_repository import make, needs_git
 
-from excise_server.wire.documents import WorktreesDocument
+from excise_server.wire.documents import ReviewDocument
 
 pytestmark = [pytest.mark.slow, needs_git]
 
@@ -45,13 +45,13 @@ def write(folder, name, text):
 
 
 def report(repo, *arguments, code=0, folder=None):
-    ran = excise("worktrees", str(folder or repo.path), "--json", *arguments)
+    ran = excise("review", "--repo", str(folder or repo.path), "--format", "json", *arguments)
     assert ran.code == code, ran.err
     return ran.json
 
 
 def by_id(found):
-    return {entry["id"].partition(":")[2]: entry for entry in found["ranking"]}
+    return {entry["id"].partition(":")[2]: entry for entry in found["candidates"]}
 
 
 def test_the_report(repo):
@@ -62,31 +62,31 @@ def test_the_report(repo):
     worktree(repo, "chen", a__py=OTHER, b__txt="two\n")
     worktree(repo, "dana")
     found = report(repo, "--issue", "7")
-    assert found["base"] == repo.head()
+    assert found["origin"] == repo.head()
     assert found["unchanged"] == ["worktree:dana"]
     assert found["basis"] == "origin"
     assert "basis:origin" in found["signature"]
     entries = by_id(found)
-    assert [entry["rank"] for entry in found["ranking"]] == [1, 1, 3]  # tests make nobody large
+    assert [entry["rank"] for entry in found["candidates"]] == [1, 1, 3]  # tests make nobody large
     assert entries["ada"]["cluster"] == entries["bo"]["cluster"] != entries["chen"]["cluster"]
     assert [file["path"] for file in entries["ada"]["files"]] == ["a.py", "test_a.py"]
     assert entries["ada"]["files"][1]["status"] == "created"
     assert entries["ada"]["uncommitted"] == 1
     assert entries["ada"]["branch"] == "ada"
     assert [file["path"] for file in entries["chen"]["files"]] == ["a.py", "b.txt"]
-    ids, values = found["candidates"], found["similarity"]
+    ids, values = ids_of(found), found["similarity"]
     at = {name: ids.index(f"worktree:{name}") for name in entries}
     assert 0.3 < values[at["ada"]][at["bo"]] == values[at["bo"]][at["ada"]] < 1
     assert values[at["ada"]][at["chen"]] == 0
-    table = excise("worktrees", str(repo.path))
-    assert " ada " in table.out
-    assert "unchanged: dana\n" in table.out
+    table = excise("review", "--repo", str(repo.path))
+    assert "ada (tests)" in table.out
+    assert "dana (unchanged)" in table.out
 
 
 def test_what_is_printed_has_its_shape_exactly(repo):
     worktree(repo, "ada", a__py=GUARD)
     printed = report(repo)
-    assert msgspec.to_builtins(msgspec.convert(printed, WorktreesDocument)) == printed
+    assert msgspec.to_builtins(msgspec.convert(printed, ReviewDocument)) == printed
 
 
 def test_equal_worktrees_score_one_however_they_got_there(repo):
@@ -98,7 +98,7 @@ def test_equal_worktrees_score_one_however_they_got_there(repo):
     chen = worktree(repo, "chen", a__py=GUARD.replace("\n", "\r\n"), c__txt="new\n")
     found = report(repo, "--include-target", folder=chen)
     assert found["similarity"] == [[1.0] * 3] * 3
-    assert [entry["rank"] for entry in found["ranking"]] == [1, 1, 1]
+    assert [entry["rank"] for entry in found["candidates"]] == [1, 1, 1]
     assert by_id(found)["bo"]["uncommitted"] == 2
 
 
@@ -127,7 +127,7 @@ def test_candidates_without_code_come_behind(repo):
     assert [entries[name]["stub"] for name in ("ada", "bo", "chen", "dana")] == [False] * 2 + [
         True
     ] * 2
-    assert [batch["disagree"] for batch in found["batches"]] == [False]
+    assert [batch["disagree"] for batch in found["tasks"]] == [False]
 
 
 def test_renames_modes_links_and_deletions(repo):
@@ -166,7 +166,7 @@ def test_binary_and_large_files(repo):
     assert entries["ada"]["files"][1]["facts"] == ["binary"]
     assert entries["chen"]["notes"] == ["big.txt: 10.000002 MB, limit 10 MB, not compared"]
     assert [file["path"] for file in entries["chen"]["files"]] == ["a.py"]
-    at = {name.partition(":")[2]: place for place, name in enumerate(found["candidates"])}
+    at = {name.partition(":")[2]: place for place, name in enumerate(ids_of(found))}
     assert found["similarity"][at["ada"]][at["chen"]] == 1.0
     assert found["similarity"][at["ada"]][at["bo"]] < 1.0
 
@@ -178,7 +178,9 @@ def test_two_other_binary_files_are_not_the_same_change(repo):
     worktree(repo, "chen", x__bin=b"a\0c")
     found = report(repo)
     # Header facts, of which the data are one, are equal or not.
-    assert found["similarity"] == [[1.0, 0.0, 1.0], [0.0, 1.0, 0.0], [1.0, 0.0, 1.0]]
+    at = [ids_of(found).index(f"worktree:{name}") for name in ("ada", "bo", "chen")]
+    values = [[found["similarity"][i][j] for j in at] for i in at]
+    assert values == [[1.0, 0.0, 1.0], [0.0, 1.0, 0.0], [1.0, 0.0, 1.0]]
 
 
 def test_submodules_count_by_their_commit(repo, tmp_path, monkeypatch):
@@ -209,7 +211,7 @@ def test_worktrees_inside_the_main_one_are_no_part_of_it(repo):
         repo.git("worktree", "add", "--quiet", "-b", name, path)
         write(path, "a.py", GUARD if name == "ada" else OTHER)
     found = report(repo)
-    assert found["candidates"] == ["worktree:ada", "worktree:bo"]
+    assert ids_of(found) == ["worktree:ada", "worktree:bo"]
     assert report(repo, "--include-target")["unchanged"] == ["worktree:work"]
     shutil.copytree(repo.path / ".git", repo.path / "copy" / ".git")
     assert report(repo, "--include-target")["unchanged"] == ["worktree:work"]
@@ -218,15 +220,15 @@ def test_worktrees_inside_the_main_one_are_no_part_of_it(repo):
 def test_no_repository_bare_unborn_and_no_folder(repo, tmp_path, monkeypatch):
     empty = tmp_path / "empty"
     empty.mkdir()
-    one_line(excise("worktrees", str(empty)), "not in a git repository")
-    one_line(excise("worktrees", str(tmp_path / "none")), "no such folder")
-    one_line(excise("worktrees", str(repo.path / "a.py")), "it is not a folder")
+    one_line(excise("review", "--repo", str(empty)), "not in a git repository")
+    one_line(excise("review", "--repo", str(tmp_path / "none")), "no such folder")
+    one_line(excise("review", "--repo", str(repo.path / "a.py")), "it is not a folder")
     bare = tmp_path / "bare.git"
     repo.git("clone", "--quiet", "--bare", repo.path, bare)
-    one_line(excise("worktrees", str(bare)), "bare repository")
-    one_line(excise("worktrees", str(repo.path / ".git")), "bare repository")
+    one_line(excise("review", "--repo", str(bare)), "bare repository")
+    one_line(excise("review", "--repo", str(repo.path / ".git")), "bare repository")
     unborn = make(tmp_path, monkeypatch, "unborn")
-    one_line(excise("worktrees", str(unborn.path)), "no commits yet")
+    one_line(excise("review", "--repo", str(unborn.path)), "no commits yet")
 
 
 def test_worktrees_of_a_bare_repository(repo, tmp_path):
@@ -235,19 +237,19 @@ def test_worktrees_of_a_bare_repository(repo, tmp_path):
     for name in ("ada", "bo"):
         repo.git("worktree", "add", "--quiet", "-b", name, tmp_path / name, cwd=bare)
         write(tmp_path / name, "a.py", GUARD)
-    assert report(repo, folder=tmp_path / "ada")["candidates"] == ["worktree:bo"]
+    assert ids_of(report(repo, folder=tmp_path / "ada")) == ["worktree:bo"]
     found = report(repo, "--include-target", folder=tmp_path / "ada")
-    assert found["candidates"] == ["worktree:ada", "worktree:bo"]
+    assert ids_of(found) == ["worktree:ada", "worktree:bo"]
     assert found["similarity"][0][1] == 1.0
 
 
 def test_one_worktree(repo):
-    assert report(repo)["ranking"] == []
-    ran = excise("worktrees", str(repo.path))
+    assert report(repo)["candidates"] == []
+    ran = excise("review", "--repo", str(repo.path))
     assert ran.code == 0
-    assert "nothing to compare" in ran.out
+    assert "nothing to review" in ran.out
     repo.write("a.py", GUARD)
-    [entry] = report(repo, "--include-target")["ranking"]
+    [entry] = report(repo, "--include-target")["candidates"]
     assert (entry["rank"], entry["mean_similarity"], entry["representative"]) == (None, None, True)
 
 
@@ -258,7 +260,7 @@ def test_unrelated_histories_are_left_out(repo):
     repo.git("checkout", "--quiet", "--orphan", "alone", cwd=other)
     repo.git("commit", "--quiet", "-m", "alone", cwd=other)
     found = report(repo, code=1)
-    assert found["candidates"] == ["worktree:ada", "worktree:bo"]
+    assert ids_of(found) == ["worktree:ada", "worktree:bo"]
     assert found["rejected"] == [
         {"id": "worktree:chen", "reason": "its history has nothing in common with the target"}
     ]
@@ -282,7 +284,7 @@ def test_a_worktree_whose_git_file_points_elsewhere(repo, tmp_path, monkeypatch)
     victim.commit(secret="s3cret\n")
     (ada / ".git").write_text(f"gitdir: {victim.path / '.git'}\n")
     found = report(repo, code=1)
-    assert found["candidates"] == ["worktree:bo"]
+    assert ids_of(found) == ["worktree:bo"]
     [rejected] = found["rejected"]
     assert "does not point back" in rejected["reason"]
 
@@ -294,7 +296,7 @@ def test_an_unfinished_merge(repo):
     repo.git("commit", "--quiet", "-am", "two", cwd=bo)
     repo.git("merge", "ada", cwd=bo, check=False)
     found = report(repo, code=1)
-    assert found["candidates"] == ["worktree:ada"]
+    assert ids_of(found) == ["worktree:ada"]
     [rejected] = found["rejected"]
     assert rejected == {
         "id": "worktree:bo", "reason": "an unfinished merge: conflicts in a.py"
@@ -341,7 +343,7 @@ def test_paths_with_controls_are_shown_escaped(repo):
     ada = worktree(repo, "ada")
     (ada / "a\n\x1b[31mb.py").write_text("x\n")
     os.rename(ada / "b.txt", os.fsencode(ada) + b"/\xff.txt")
-    ran = excise("worktrees", str(repo.path))
+    ran = excise("review", "--repo", str(repo.path))
     assert ran.code == 0, ran.err
     assert "\x1b" not in ran.out
     paths = [file["path"] for file in by_id(report(repo))["ada"]["files"]]
@@ -355,10 +357,10 @@ def test_branches(repo):
         repo.commit(name)
     repo.git("checkout", "--quiet", "main")
     found = report(repo, "--branches", "agent/*")
-    assert sorted(found["candidates"]) == ["branch:agent/one", "branch:agent/two"]
+    assert sorted(ids_of(found)) == ["branch:agent/one", "branch:agent/two"]
     assert by_id(found)["agent/one"]["kind"] == "branch"
     ran = excise("cluster", "--git", "agent/*", str(repo.path), "--json")
-    assert ran.json["candidates"] == found["candidates"]
+    assert ids_of(ran.json) == ids_of(found)
     assert "none matches x/*" in excise("cluster", "--git", "x/*", str(repo.path)).err
 
 
@@ -367,8 +369,6 @@ def test_options_reach_the_report(repo):
     worktree(repo, "bo", a__py=GUARD)
     assert report(repo)["similarity"][0][1] == 1.0
     assert by_id(report(repo))["ada"]["notes"] == ["ignored: new.lock"]
-    assert report(repo, "--ignore-path", "")["similarity"][0][1] < 1.0
-    assert report(repo, "--threshold", "0.2")["threshold"] == 0.2
     write(ada, "junk.txt", "junk\n")
     assert len(by_id(report(repo, "--no-untracked"))["ada"]["files"]) == 1
 
@@ -395,7 +395,7 @@ def test_too_much_is_refused_with_the_way_out(repo, monkeypatch):
     for at in range(4, 8):
         write(ada, f"new{at}", "x\n")
     repo.git("add", ".", cwd=ada)
-    ran = excise("worktrees", str(repo.path))
+    ran = excise("review", "--repo", str(repo.path))
     assert ran.code == 1
     assert "over 5 files differ" in ran.err
 
@@ -487,9 +487,9 @@ def test_a_working_tree_that_a_config_places_elsewhere(repo, tmp_path):
     worktree(repo, "bo", a__py=GUARD)
     repo.git("config", "extensions.worktreeConfig", "true")
     repo.git("config", "--worktree", "core.worktree", tmp_path / "secret", cwd=ada)
-    ran = excise("worktrees", str(repo.path), "--json")
+    ran = excise("review", "--repo", str(repo.path), "--format", "json")
     assert "s3cret" not in ran.out
-    assert "worktree:bo" in ran.json["candidates"]
+    assert "worktree:bo" in ids_of(ran.json)
 
 
 @pytest.mark.parametrize("key", ["extensions.worktreeConfig", "EXTENSIONS.WORKTREECONFIG"])
@@ -501,9 +501,9 @@ def test_a_config_of_all_that_places_every_working_tree_elsewhere(repo, tmp_path
     viewer = tmp_path / "viewer"
     repo.git("worktree", "add", "--quiet", viewer)
     repo.git("config", "core.worktree", tmp_path / "secret")
-    assert report(repo, folder=viewer, code=1)["candidates"] == ["worktree:ada"]
+    assert ids_of(report(repo, folder=viewer, code=1)) == ["worktree:ada"]
     repo.git("config", key, "true")
-    ran = excise("worktrees", str(repo.path.parent / "viewer"), "--json")
+    ran = excise("review", "--repo", str(repo.path.parent / "viewer"), "--format", "json")
     assert ran.code
     assert "s3cret" not in ran.out + ran.err
 
@@ -516,7 +516,7 @@ def test_names_of_sixty_four_digits(tmp_path, monkeypatch):
     ada = worktree(repo, "ada", a__py=GUARD)
     os.utime(ada / "b.txt", (1, 1))
     found = report(repo)
-    assert len(found["base"]) == 64
+    assert len(found["origin"]) == 64
     assert [file["path"] for file in by_id(found)["ada"]["files"]] == ["a.py"]
     repo.commit("more", a__py=OTHER)
     ran = excise("cluster", "--git", "HEAD~1..HEAD", str(repo.path), "--json")
@@ -555,8 +555,7 @@ CANDIDATES = {
 }
 
 
-@pytest.mark.parametrize("command", [("worktrees",), ("review", "--repo")], ids=" ".join)
-def test_a_run_parses_each_distinct_text_once(command, repo, monkeypatch, tmp_path):
+def test_a_run_parses_each_distinct_text_once(repo, monkeypatch, tmp_path):
     """By its grammar, and Python once more by its own parser: matrix, facts, hunks and all."""
     repo.commit(long__py=LONG, c__c=C, d__md="one\n")
     for name, files in CANDIDATES.items():
@@ -570,7 +569,7 @@ def test_a_run_parses_each_distinct_text_once(command, repo, monkeypatch, tmp_pa
         audit(event, *arguments)
 
     monkeypatch.setattr(sys, "audit", heard)
-    ran = excise(*command, str(repo.path))
+    ran = excise("review", "--repo", str(repo.path))
     assert ran.code == 0, ran.err
     texts = parsed.read_text().split("\n")[:-1]
     assert len(texts) == len(set(texts)) > 10

@@ -15,8 +15,8 @@ import { Scratch } from "./lib/scratch.js";
 import { startServer } from "./lib/server.js";
 import { buildHostTests } from "./lib/tests.js";
 
-/** Milliseconds after which the whole run is given up. */
-const DEADLINE = 180_000;
+/** Milliseconds after which the whole run is given up; each test has a shorter deadline of its own. */
+const DEADLINE = 600_000;
 
 await main(async () => {
   await installCodeServer();

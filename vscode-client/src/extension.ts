@@ -42,10 +42,7 @@ function apiOf({ reports, revisions, subscriptions }: Parts): ExciseApi {
     version: 1,
     addRevisions: (request) => revisions.push(request),
     getReport: async (uri) => {
-      const { result, problem } = await reports.fresh(uri);
-      if (problem !== "") {
-        throw new Error(problem);
-      }
+      const { result } = await reports.fresh(uri);
       if (result === undefined || result.revisions.length === 0) {
         return undefined;
       }

@@ -4,16 +4,10 @@ import type { Range } from "vscode-languageclient";
 export interface AddTextResult { readonly id: string; readonly kind: string; readonly notes: readonly string[] }
 export interface ApplyResult { readonly applied: boolean; readonly reason: string }
 export interface Base { readonly version?: number | null; readonly hash?: string | null }
-export interface BatchEntry {
-  readonly number: number;
-  readonly task: string | null;
-  readonly members: readonly string[];
-  readonly families: readonly { readonly lines: readonly string[]; readonly edits: readonly FamilyEditEntry[] }[];
-}
 export interface CandidateCluster extends GroupEntry {
   readonly words: readonly string[];
   readonly reasons: readonly { readonly kind: string; readonly text: string; readonly members: readonly string[] }[];
-  readonly batch: number;
+  readonly task: number;
   readonly passed: number;
   readonly failed: number;
   readonly undecided: number;
@@ -22,7 +16,7 @@ export interface CandidateEntry {
   readonly id: string;
   readonly label: string;
   readonly tool: string | null;
-  readonly batch: number;
+  readonly task: number;
   readonly rank: number | null;
   readonly makers: number;
   readonly why: readonly string[];
@@ -51,16 +45,13 @@ export interface CandidateEntry {
 export interface CandidatesDocument {
   readonly signature: string;
   readonly repository: string;
-  readonly base: string;
   readonly origin: string;
-  readonly candidates: readonly string[];
-  readonly labels: readonly string[];
+  readonly tasks: readonly TaskEntry[];
+  readonly candidates: readonly CandidateEntry[];
   readonly similarity: readonly (readonly number[])[];
   readonly words: readonly (readonly string[])[];
-  readonly batches: readonly BatchEntry[];
-  readonly ranking: readonly CandidateEntry[];
   readonly clusters: readonly CandidateCluster[];
-  readonly notes: Readonly<Record<string, readonly string[]>>;
+  readonly notes: readonly string[];
   readonly rejected: readonly RejectedEntry[];
   readonly set_aside: readonly { readonly id: string; readonly label: string; readonly state: string }[];
   readonly bases: Readonly<Record<string, string>>;
@@ -85,6 +76,20 @@ export interface FamilyEditEntry {
   readonly words: readonly string[];
   readonly relation: string;
   readonly line: string;
+}
+export interface FamilyEntry {
+  readonly lines: readonly string[];
+  readonly edits: readonly FamilyEditEntry[];
+  readonly where: readonly { readonly path: string; readonly function: string }[];
+  readonly names: readonly string[];
+}
+export interface FileChangeEntry {
+  readonly id: string;
+  readonly status: string;
+  readonly path: string | null;
+  readonly mode: string | null;
+  readonly facts: readonly string[];
+  readonly conflict: string | null;
 }
 export interface FileEntry {
   readonly path: string;
@@ -138,6 +143,14 @@ export interface ReviewCandidate {
   readonly state: string;
   readonly notes: readonly string[];
 }
+export interface ReviewFileEntry {
+  readonly path: string;
+  readonly kind: string;
+  readonly mode: string | null;
+  readonly text: string | null;
+  readonly changes: readonly FileChangeEntry[];
+  readonly hunks: readonly ReviewHunkEntry[];
+}
 export interface ReviewHunk {
   readonly lo: number;
   readonly hi: number;
@@ -152,6 +165,17 @@ export interface ReviewHunk {
   readonly outcome: string;
   readonly marks: readonly { readonly lost: readonly (readonly number[])[]; readonly own: readonly (readonly number[])[] }[] | null;
   readonly units: readonly { readonly hunks: readonly number[]; readonly words: string }[];
+}
+export interface ReviewHunkEntry {
+  readonly name: string;
+  readonly lo: number;
+  readonly hi: number;
+  readonly function: string;
+  readonly head: { readonly line: number; readonly text: string } | null;
+  readonly before: string;
+  readonly origin: string;
+  readonly after: string;
+  readonly variants: readonly { readonly ids: readonly string[]; readonly text: string }[];
 }
 export interface ReviewResult {
   readonly version: number | null;
@@ -201,6 +225,13 @@ export interface TakenUnitEntry {
   readonly chosen: readonly string[];
   readonly names: readonly string[];
 }
+export interface TaskEntry {
+  readonly number: number;
+  readonly name: string | null;
+  readonly members: readonly string[];
+  readonly families: readonly FamilyEntry[];
+  readonly files: readonly ReviewFileEntry[];
+}
 
 /** Params and result of each request. */
 export interface Methods {
@@ -216,7 +247,7 @@ export interface Methods {
   "excise/applyVariant": [{ uri: string; hunk: number; variant: number; version: number; state?: number | null; anyway?: boolean | null; split?: boolean | null }, ApplyResult];
   "excise/compare": [{ uri: string; ids?: readonly string[] | null }, CompareResult];
   "excise/revisionContent": [{ uri: string; id?: string | null }, { readonly text: string }];
-  "excise/candidates": [{ uri: string; branches?: readonly string[] | null; batch?: string | null; intent?: string | null }, CandidatesDocument];
+  "excise/candidates": [{ uri: string; branches?: readonly string[] | null; task?: string | null; intent?: string | null }, CandidatesDocument];
   "excise/review": [{ uri: string; after?: number | null; marks?: boolean | null }, ReviewResult];
   "excise/decide": [{ uri: string; hunk: number; version: number; state?: number | null; decided?: boolean | null }, { readonly decided: number; readonly undecided: number }];
   "excise/hide": [{ ids: readonly string[]; hidden?: boolean | null }, { readonly hidden: readonly string[]; readonly rejected: readonly string[] }];

@@ -10,7 +10,7 @@ from fractions import Fraction
 from excise.kernels._matches import places
 from excise.kernels._patches import Index
 from excise.patches.features import IGNORED, EditedBlock, Reader, compared, edited_blocks, paired
-from excise.patches.model import FilePair, Patch
+from excise.patches.model import Patch
 from excise.signature import MAX_ORDER
 
 MOST_WORK = 2_000_000
@@ -133,7 +133,11 @@ class _Compared:
         alike: list[tuple[int, int]] = []
         rows: list[Row] = []
         for pair in self.pairs:
-            same, *left = self._without_same(*self._own(pair))
+            own = [
+                [at for at, edited in enumerate(side) if edited.block and edited.block.pair is file]
+                for side, file in zip(self.blocks, pair, strict=True)
+            ]
+            same, *left = self._without_same(*own)
             alike += same
             rows += self._beside(*left)
         rows = self._with_moved(rows)
@@ -145,12 +149,6 @@ class _Compared:
             sum(self._size(x, y) for x, y in alike),
             tuple(self._difference(x, y, matched) for x, y in rows),
         )
-
-    def _own(self, pair: tuple[FilePair | None, FilePair | None]) -> list[list[int]]:
-        return [
-            [at for at, edited in enumerate(side) if edited.block and edited.block.pair is file]
-            for side, file in zip(self.blocks, pair, strict=True)
-        ]
 
     def _text(self, side: int, at: int) -> Hashable:
         return self.blocks[side][at].old, self.blocks[side][at].new

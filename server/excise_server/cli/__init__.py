@@ -21,8 +21,7 @@ COMMANDS = {
     "explain": "Show where two revisions of a file diverge.",
     "cluster": "Group patches, or revisions of a file, that are alike.",
     "duplicates": "Find patches that may be about the same issue.",
-    "worktrees": "Rank and group whole worktrees or branches.",
-    "review": "Show what candidates change, hunk by hunk, side by side.",
+    "review": "Show what candidates did, for deciding, or their hunks side by side.",
     "land": "Put candidates of different tasks together, and say what fits.",
     "take": "Put together what you choose of candidates, as one patch.",
     "eval": "Correlate measures with a label, on your own data.",
@@ -31,7 +30,7 @@ COMMANDS = {
 }
 
 # These parse their input in a fork: if a text ends the process, another fork starts again.
-_PARSING = {"score", "matrix", "rank", "explain", "cluster", "worktrees", "review", "take", "land"}
+_PARSING = {"score", "matrix", "rank", "explain", "cluster", "review", "take", "land"}
 
 EPILOG = """\b
 Exit codes:

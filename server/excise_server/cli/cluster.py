@@ -101,11 +101,16 @@ def _cluster_git(
         return cluster_commits(folder, names[0], choices, chosen)
     if chosen.patches_alone:
         raise click.UsageError(f"{', '.join(chosen.patches_alone)}: only for patches.")
-    from excise_server.cli.worktrees import Shown, compare
+    from excise_server.cli.patches import compare_heads
+    from excise_server.cli.review import opened
     from excise_server.git.checkouts import Selection
+    from excise_server.sources.candidates import find_candidates
 
-    shown = Shown(chosen.threshold, chosen.linkage, chosen.ignore_path, choices.json, chosen.html)
-    return compare(folder, Selection(worktrees=False, chosen={"branches": names}), shown)
+    selection = Selection(worktrees=False, chosen={"branches": names})
+    with progress("Reading"):
+        repository = opened(folder, only_commits=True)
+        candidates = find_candidates(repository, selection)
+    return compare_heads(repository.top, candidates, choices, chosen)
 
 
 def _cluster_revisions(

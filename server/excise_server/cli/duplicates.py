@@ -16,8 +16,8 @@ from excise.patches.related import LEVELS
 from excise_server.cli.inputs import report_rejected
 from excise_server.cli.options import choice_option, output_option
 from excise_server.cli.progress import progress
+from excise_server.cli.review import opened
 from excise_server.cli.streams import show
-from excise_server.cli.worktrees import opened
 from excise_server.duplicates.find import find_duplicates, proposals_of
 from excise_server.foundation.files import file_error
 from excise_server.foundation.inputs import SourceError

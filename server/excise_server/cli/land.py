@@ -14,10 +14,10 @@ from excise_server.candidates.scratch import scratch_copy
 from excise_server.cli.candidate_options import batch_option, issue_option, selection_options
 from excise_server.cli.options import output_option, repo_option
 from excise_server.cli.progress import progress
+from excise_server.cli.review import opened, read_candidates
 from excise_server.cli.streams import say, show
 from excise_server.cli.take import make_good, write_taken
 from excise_server.cli.verdicts import run_on_mix, say_left_out, timeout_option, verdict_option
-from excise_server.cli.worktrees import opened, read_candidates
 from excise_server.foundation.changes import Side
 from excise_server.foundation.escape import printable, shown_name
 from excise_server.foundation.inputs import SourceError

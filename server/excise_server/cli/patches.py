@@ -18,14 +18,14 @@ from excise_server.cli.inputs import report_rejected
 from excise_server.cli.options import ScoringOptions
 from excise_server.cli.patch_options import PatchChoices
 from excise_server.cli.progress import progress
+from excise_server.cli.review import opened, print_review
 from excise_server.cli.streams import console, show, write_text
-from excise_server.cli.worktrees import Shown, compare_found, opened
 from excise_server.foundation.inputs import SourceError
 from excise_server.processes.forks import forked_map
 from excise_server.queue.reading import NO_DIFF, Queue, as_series, newest, read_queue
 from excise_server.queue.state import State, read_watched
 from excise_server.report.patches import Grouped, patch_csv, patch_document, patch_table
-from excise_server.sources.candidates import find_patches
+from excise_server.sources.candidates import Candidates, find_patches
 from excise_server.sources.commits import read_commits
 from excise_server.wire.documents import json_text
 
@@ -100,8 +100,23 @@ def cluster_in_repository(
         queue = read_queue(paths, sys.stdin.buffer)
         _check_patches(queue)
         candidates = find_patches(repository, newest(queue) if chosen.newest else queue, onto)
-    shown = Shown(chosen.threshold, chosen.linkage, chosen.ignore_path, choices.json, chosen.html)
-    return compare_found(repository.top, candidates, shown)
+    return compare_heads(repository.top, candidates, choices, chosen)
+
+
+def compare_heads(
+    top: str, candidates: Candidates, choices: ScoringOptions, chosen: PatchChoices
+) -> int:
+    """Compare candidates as whole files, and print the review."""
+    page = "json" if choices.json else "text"
+    return print_review(
+        top,
+        candidates,
+        ignored=chosen.ignored,
+        threshold=DISTANCE if chosen.threshold is None else chosen.threshold,
+        linkage=chosen.linkage or LINKAGE,
+        format=page if chosen.html is None else "html",
+        output=chosen.html,
+    )
 
 
 def _workers(chosen: PatchChoices) -> AbstractContextManager[Any]:

@@ -23,9 +23,9 @@ from excise_server.cli.candidate_options import (
 )
 from excise_server.cli.options import json_option, repo_option
 from excise_server.cli.progress import progress
+from excise_server.cli.review import opened, read_candidates
 from excise_server.cli.streams import say
 from excise_server.cli.verdicts import run_on_mix, timeout_option
-from excise_server.cli.worktrees import opened, read_candidates
 from excise_server.foundation.escape import source_text, visible
 from excise_server.foundation.files import file_error
 from excise_server.foundation.inputs import SourceError

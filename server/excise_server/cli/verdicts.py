@@ -41,9 +41,6 @@ def run_options(function: _Command) -> _Command:
     """Add the options that `run_checks` takes."""
     options = (
         click.option("--run", metavar="COMMAND", help="Run it in the folder of each candidate."),
-        click.option(
-            "--jobs", type=click.IntRange(1, 64), help=f"Runs at a time.  [default: {JOBS}]"
-        ),
         timeout_option,
     )
     for option in reversed(options):

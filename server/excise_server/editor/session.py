@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
 import excise
@@ -39,14 +39,6 @@ from excise_server.sources.finding import Found
 
 if TYPE_CHECKING:
     from excise_server.wire.lsp import Base
-
-
-class ToReplay(NamedTuple):
-    """Texts that were made from one origin, and the origin to replay them on."""
-
-    before: str
-    current: str
-    texts: tuple[str, ...]
 
 
 class Session:
@@ -267,13 +259,16 @@ class Session:
         for document in self._documents.values():
             document.unpin()
 
-    def to_replay(self, uri: str) -> ToReplay | None:
-        """Return what a review that starts again has to replay, or None without a review."""
+    def to_replay(self, uri: str) -> tuple[str, str, tuple[str, ...]] | None:
+        """Return what a review that starts again has to replay, or None without a review.
+
+        That is its origin, the one to replay on, and the texts that were made from the first.
+        """
         document = self.find(uri)
         if document is None or document.pinned is None or document.current is None:
             return None
         texts = dict.fromkeys(known.revision.text for known in document.own())
-        return ToReplay(document.pinned, document.current, tuple(texts))
+        return document.pinned, document.current, tuple(texts)
 
     def start_again(self, uri: str, replayed: Mapping[str, str]) -> None:
         """Restart the review of a document from its current origin. The caller asks the sources.

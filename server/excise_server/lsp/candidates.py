@@ -183,10 +183,8 @@ async def candidates(ls: ExciseServer, params: p.CandidatesParams) -> dict[str, 
     """
     place = place_of(ls, params.uri)
     await ls.memory.ready()
-    batch, intent = params.batch or "", _intent(ls, params.intent)
-    return await survey(
-        ls, "candidates", place, branches=params.branches, batch=batch, intent=intent
-    )
+    task, intent = params.task or "", _intent(ls, params.intent)
+    return await survey(ls, "candidates", place, branches=params.branches, task=task, intent=intent)
 
 
 async def worktrees(ls: ExciseServer, params: p.WorktreesParams) -> dict[str, Any]:
@@ -202,7 +200,7 @@ async def worktrees(ls: ExciseServer, params: p.WorktreesParams) -> dict[str, An
         roots=place.folders,
         **msgspec.structs.asdict(params) | {"intent": _intent(ls, params.intent)},
     )
-    return await _surveyed(ls, "worktrees", place, arguments)
+    return await _surveyed(ls, "review", place, arguments)
 
 
 async def land(ls: ExciseServer, params: p.LandParams) -> dict[str, Any]:
@@ -252,8 +250,7 @@ async def survey(
 async def _surveyed(
     ls: ExciseServer, kind: str, place: RepositoryFolder, arguments: bytes
 ) -> dict[str, Any]:
-    name = "worktrees" if kind == "worktrees" else "candidates"
-    shown = f"{name} of {printable(os.path.basename(place.folder))}"
+    shown = f"candidates of {printable(os.path.basename(place.folder))}"
     with ls.requests.running(shown) as cancel:
         try:
             return await asyncio.to_thread(ls.pool.survey, kind, arguments, cancel)
@@ -402,7 +399,7 @@ async def _start_again(ls: ExciseServer, uri: str) -> bool:
             ls.session.start_again(uri, by_text)
             ls.gatherer.changed(uri)
             return True
-        results = await ls.replayed(uri, before, current, missing)
-        for text, result in zip(missing, results, strict=True):
-            replayed[before, current, text] = result
+        if (results := await ls.replayed(uri, before, current, missing)) is not None:
+            for text, result in zip(missing, results, strict=True):
+                replayed[before, current, text] = result
     return False

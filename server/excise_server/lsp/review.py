@@ -43,7 +43,7 @@ from excise_server.lsp.server import ExciseServer
 from excise_server.lsp.standard import OPEN_REVIEW
 from excise_server.lsp.to_proto import SCHEME, Mapper, hunks_at, parse_uri, virtual_uri
 from excise_server.report.markdown import fenced, inert
-from excise_server.report.review_parts import differing_tokens
+from excise_server.report.page import differing_tokens
 from excise_server.report.words import disagree, place_words, words_of
 from excise_server.wire import lsp as p
 from excise_server.wire.documents import GroupEntry, ReviewVariantEntry

@@ -90,6 +90,7 @@ class ExciseServer(Connection):
         self._picked_origin: OriginChoice | None = None
         self._restarting: dict[str, asyncio.Task[bool]] = {}
         self._waiting = Counter[asyncio.Task[bool]]()
+        self._replaying: dict[str, tuple[str, StopFlag]] = {}
         self._checks: dict[str, asyncio.Task[None]] = {}
         self._sound: dict[str, ToCheck] = {}
         self.requests = RequestsShown(self)
@@ -153,10 +154,14 @@ class ExciseServer(Connection):
     async def restart(self, uri: str, replay: Callable[[], Coroutine[Any, Any, bool]]) -> bool:
         """Restart the review of a document, once for all who ask while that is under way.
 
-        Its last step takes the origin of that moment, so those who come later miss nothing. It ends
-        when the last of them no longer waits.
+        Its last step takes the origin of that moment, so those who come later miss nothing; what is
+        still replayed on an earlier one is stopped. It ends when the last of them no longer waits.
         """
         key = document_key(uri)
+        if (replaying := self._replaying.get(key)) is not None:
+            task = self.session.to_replay(uri)
+            if task is None or task.current != replaying[0]:
+                replaying[1].cancel()
         if (restart := self._restarting.get(key)) is None:
             restart = self._restarting[key] = asyncio.get_running_loop().create_task(replay())
         self._waiting[restart] += 1
@@ -176,21 +181,27 @@ class ExciseServer(Connection):
             await asyncio.wait([restart])
             await asyncio.sleep(0)  # those who asked for it come first
 
-    async def replayed(self, uri: str, before: str, current: str, texts: list[str]) -> list[str]:
+    async def replayed(
+        self, uri: str, before: str, current: str, texts: list[str]
+    ) -> list[str] | None:
         """Replay texts in a worker, stopping its work on the document, which would be stale.
 
-        Raises RequestFailed if the worker fails.
+        None if somebody asked for another origin meanwhile. Raises RequestFailed if the worker
+        fails.
         """
         cancel, key = StopFlag(), document_key(uri)
         self.scheduler.hold(key)
+        self._replaying[key] = current, cancel
         replayed = None
         try:
             replayed = await asyncio.to_thread(self.pool.replay, before, current, texts, cancel)
         except (Cancelled, FailedInWorkerError) as error:
-            logger.error("the review cannot start again", exc_info=error)
-            raise RequestFailed("replaying failed; the server's log has more") from error
+            if not cancel.cancelled:
+                logger.error("the review cannot start again", exc_info=error)
+                raise RequestFailed("replaying failed; the server's log has more") from error
         finally:
             cancel.cancel()
+            self._replaying.pop(key, None)
             if replayed is None:
                 self.scheduler.changed(key)
         return replayed

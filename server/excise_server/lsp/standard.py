@@ -44,11 +44,11 @@ Command = Callable[[ExciseServer, Argument], Coroutine[Any, Any, None]]
 
 async def open_candidates(ls: ExciseServer, argument: Argument) -> None:
     """Show all candidates of the repository that a file or folder is in."""
-    from excise_server.report.markdown_pages import candidates_page
+    from excise_server.report.markdown_pages import candidates_markdown
 
     uri = _uri(argument)
     document = await candidates(ls, CandidatesParams(uri))
-    await ls.pages.show("candidates", "candidates.md", candidates_page(document))
+    await ls.pages.show("candidates", "candidates.md", candidates_markdown(document))
 
 
 async def open_review(ls: ExciseServer, argument: Argument) -> None:

@@ -111,7 +111,7 @@ class Tools:
         page: Page = 1,
     ) -> CallToolResult:
         """List the proposals for a repository: families of near edits, order, files, conflicts."""
-        document = await self._paged("worktrees", context, folder, chosen, page, intent)
+        document = await self._paged("review", context, folder, chosen, page, intent)
         return _answer(candidates_page(document, page))
 
     async def review(
@@ -119,17 +119,17 @@ class Tools:
         context: Context,
         folder: Folder = "",
         chosen: Chosen = NOTHING,
-        batch: Annotated[int, Field(ge=1, description="Of list_candidates.")] = 1,
+        task: Annotated[int, Field(ge=1, description="Of list_candidates.")] = 1,
         path: Annotated[str, Field(description="Only this file.")] = "",
         intent: Intent = "change",
         page: Page = 1,
     ) -> CallToolResult:
-        """Show what the candidates of a batch change, hunk by hunk, equal texts once."""
+        """Show what the candidates of a task change, hunk by hunk, equal texts once."""
         document = await self._paged("review", context, folder, chosen, page, intent)
-        answer = review_page(document, batch, path, page)
+        answer = review_page(document, task, path, page)
         if answer is None:
             raise ToolError(
-                f"there is no batch {batch}; list_candidates names {len(document['batches'])}"
+                f"there is no task {task}; list_candidates names {len(document['tasks'])}"
             )
         return _answer(answer)
 

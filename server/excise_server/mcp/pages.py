@@ -13,11 +13,18 @@ from typing import Any, TypeVar
 
 import msgspec
 
+from excise.agreement import CODE, IDENTICAL
 from excise_server.foundation.escape import hidden_note, json_text, shortened
-from excise_server.report.families import beside_first, letter
-from excise_server.report.review_parts import slot_facts
-from excise_server.report.words import LETTERS, THERE, level_words, relation_lines
-from excise_server.wire.documents import FamilyEditEntry, RelationEntry, SlotEntry
+from excise_server.report.page import FamilyBlock, Page, slot_facts
+from excise_server.report.words import BESIDE, LETTERS, THERE, level_words, other_facets
+from excise_server.wire.documents import (
+    CandidateEntry,
+    FamilyEditEntry,
+    FamilyEntry,
+    ReviewDocument,
+    SlotEntry,
+    TaskEntry,
+)
 
 PAGE_CANDIDATES = 8
 PAGE_CHARACTERS = 12_000
@@ -50,24 +57,40 @@ def sent(answer: Answer) -> str:
 
 
 def candidates_page(document: Document, page: int) -> Answer:
-    """Return a page of what `excise worktrees --json` prints, counted from 1."""
-    items: list[tuple[str, Any]] = [("candidates", entry) for entry in document["ranking"]]
-    labels = {entry["id"]: entry["label"] for entry in document["ranking"]}
-    related = msgspec.convert(document["relations"], list[RelationEntry])
-    items += [("between", cut(line)) for line in relation_lines(related, labels)]
+    """Return a page of the overview of a review, counted from 1."""
+    review = Page(msgspec.convert(document, ReviewDocument))
+    entries, tasks = review.document.candidates, review.document.tasks
+    blocks = {task.number: review.blocks(task) for task in tasks}
+    items: list[tuple[str, Any]] = [("candidates", entry) for entry in entries]
+    items += [("between", cut(line)) for line in review.between_tasks()]
     items += [("unchanged", cut(name)) for name in document["unchanged"]]
     items += [("rejected", cut(f"{r['id']}: {r['reason']}")) for r in document["rejected"]]
-    pages = _packed(items, lambda page, item: _added(document, page, item), PAGE_CANDIDATES)
+
+    def task_of(number: int, members: Sequence[CandidateEntry]) -> Answer:
+        return _task(review, tasks[number - 1], blocks[number], members)
+
+    def added(page: Sequence[tuple[str, Any]], item: tuple[str, Any]) -> int:
+        """Return the characters that one more item takes on a page, with its block and task."""
+        kind, entry = item
+        if kind != "candidates":
+            return _length(entry)
+        answer = task_of(entry.task, [entry])
+        if any(kind == "candidates" and other.task == entry.task for kind, other in page):
+            return len(sent(answer["candidates"][0])) + len(sent(answer["families"][0])) + 2
+        return len(sent(answer)) + 1
+
+    pages = _packed(items, added, PAGE_CANDIDATES)
     page = min(page, len(pages))
     shown = [entry for kind, entry in pages[page - 1] if kind == "candidates"]
     return {
         "repository": cut(document["repository"]),
         "origin": document["origin"],
         "intent": document["intent"],
-        "batches": [
-            _batch(batch, members, document["clusters"])
-            for batch in document["batches"]
-            if (members := [c for c in shown if c["batch"] == batch["number"]])
+        "says": cut(review.title),
+        "tasks": [
+            task_of(task.number, members)
+            for task in tasks
+            if (members := [entry for entry in shown if entry.task == task.number])
         ],
         "between": [entry for kind, entry in pages[page - 1] if kind == "between"],
         "unchanged": [entry for kind, entry in pages[page - 1] if kind == "unchanged"],
@@ -77,19 +100,6 @@ def candidates_page(document: Document, page: int) -> Answer:
         "pages": len(pages),
         "hidden": "",
     }
-
-
-def _added(document: Document, page: Sequence[tuple[str, Any]], item: tuple[str, Any]) -> int:
-    """Return the characters that one more item takes on a page, with its group and its batch."""
-    kind, entry = item
-    if kind != "candidates":
-        return _length(entry)
-    before = [earlier for kind, earlier in page if kind == "candidates"]
-    batch = next(batch for batch in document["batches"] if batch["number"] == entry["batch"])
-    answer = _batch(batch, [entry], document["clusters"])
-    if any(earlier["batch"] == entry["batch"] for earlier in before):
-        return len(sent(answer["candidates"][0])) + len(sent(answer["families"][0])) + 2
-    return len(sent(answer)) + 1
 
 
 def _more(pages: Sequence[Sequence[tuple[str, Any]]], page: int) -> list[str]:
@@ -133,36 +143,34 @@ def cut(text: str, most: int = _LINE) -> str:
     return next((fitting for fitting in shorter if _length(fitting) <= most), "")
 
 
-def _batch(batch: Document, shown: Sequence[Document], clusters: Sequence[Document]) -> Answer:
+def _task(
+    review: Page, task: TaskEntry, blocks: Sequence[FamilyBlock], members: Sequence[CandidateEntry]
+) -> Answer:
     places = {
-        member: (number, edit)
-        for number, family in enumerate(batch["families"])
-        for edit in family["edits"]
-        for member in edit["members"]
+        identity: (block, family, edit)
+        for block, family in zip(blocks, task.families, strict=True)
+        for edit in family.edits
+        for identity in edit.members
     }
-    families = [
-        _family(number, batch["families"][number])
-        for number in sorted({places[candidate["id"]][0] for candidate in shown})
-    ]
+    shown = {places[entry.id][0].letter: places[entry.id][0] for entry in members}
     return {
-        "number": batch["number"],
-        "task": batch["task"] and cut(batch["task"]),
-        "size": len(batch["members"]),
-        "disagree": batch["disagree"],
-        "families": families,
-        "candidates": [
-            _candidate(candidate, *places[candidate["id"]], batch, clusters) for candidate in shown
-        ],
+        "number": task.number,
+        "task": task.name and cut(task.name),
+        "size": len(task.members),
+        "disagree": task.disagree,
+        "families": [_family(block) for block in shown.values()],
+        "candidates": [_candidate(review, entry, *places[entry.id]) for entry in members],
     }
 
 
-def _family(number: int, family: Document) -> Answer:
-    """Return what tells a family from the others of its batch."""
+def _family(block: FamilyBlock) -> Answer:
+    """Return a block of the page without its names, which stand at the candidates."""
     return {
-        "name": letter(number),
-        "size": sum(len(edit["members"]) for edit in family["edits"]),
-        "edits": len(family["edits"]),
-        "lines": [cut(line) for line in family["lines"]],
+        "name": block.letter,
+        "says": block.head,
+        "where": some([" ".join(filter(None, place)) for place in block.where], 2, "places"),
+        "lines": [cut(line) for line in block.lines],
+        "about": some(block.about, _MOST_NOTES, "lines"),
     }
 
 
@@ -173,36 +181,36 @@ def _few(ids: Sequence[str]) -> str:
 
 
 def _candidate(
-    candidate: Document, number: int, edit: Document, batch: Document, clusters: Sequence[Document]
+    review: Page,
+    entry: CandidateEntry,
+    block: FamilyBlock,
+    family: FamilyEntry,
+    edit: FamilyEditEntry,
 ) -> Answer:
     files = [
-        f"{LETTERS.get(file['status'], file['status'])} {file['path']} "
-        f"+{file['added']} -{file['deleted']}"
-        for file in candidate["files"]
+        f"{LETTERS.get(file.status, file.status)} {file.path} +{file.added} -{file.deleted}"
+        for file in entry.files
     ]
-    conflicts = [f"the target changed {c['path']}, too" for c in candidate["conflicts"]]
-    relation = []
-    if edit["members"][0] != candidate["id"]:
-        every = beside_first(msgspec.convert(edit, FamilyEditEntry), edit["members"][0])
-        relation = [every[edit["members"].index(candidate["id"])]]
-    elif edit["relation"]:
-        first = batch["families"][number]["edits"][0]["members"][0]
-        relation = [level_words(f"{edit['relation']} as {first}", edit["renamed"], THERE)]
-    facts = [
-        reason["text"]
-        for reason in clusters[candidate["cluster"] - 1]["reasons"]
-        if candidate["id"] in reason["members"]
-    ]
+    first = edit.members[0]
+    says = list(entry.why)
+    if first != entry.id:
+        at = edit.members.index(entry.id)
+        word = IDENTICAL if edit.words[at] == IDENTICAL else CODE
+        says.append(BESIDE[word].format(first) + other_facets(edit.other_facets[at]))
+    elif edit.relation:
+        relation = BESIDE[edit.relation].format(family.edits[0].members[0])
+        says.append(level_words(relation, edit.renamed, THERE))
+    facts = [fact for fact in review.facts(entry) if fact not in says]
     return {
-        "id": cut(candidate["id"]),
-        "label": cut(candidate["label"], _LABEL),
-        "family": letter(number),
-        "rank": candidate["rank"],
-        "says": cut("; ".join([*candidate["why"], *relation])),
-        "line": cut(edit["line"]),
+        "id": cut(entry.id),
+        "label": cut(entry.label, _LABEL),
+        "family": block.letter,
+        "rank": entry.rank,
+        "says": cut("; ".join(says)),
+        "line": cut(edit.line),
         "facts": some(facts, _MOST_FACTS, "facts"),
         "files": some(files, _MOST_FILES, "files: see review"),
-        "notes": some([*conflicts, *candidate["notes"]], _MOST_NOTES, "notes"),
+        "notes": some(entry.notes, _MOST_NOTES, "notes"),
     }
 
 
@@ -212,12 +220,12 @@ def some(lines: Sequence[str], most: int, noun: str) -> list[str]:
     return [*shown, f"and {len(lines) - most:,} more {noun}"] if len(lines) > most else shown
 
 
-def review_page(document: Document, batch: int, path: str, page: int) -> Answer | None:
-    """Return a page of the output of `excise review --format json`, or None for an unknown batch.
+def review_page(document: Document, task: int, path: str, page: int) -> Answer | None:
+    """Return a page of the output of `excise review --format json`, or None for an unknown task.
 
     - ``path``: the only file to show, or empty for all.
     """
-    chosen = next((b for b in document["batches"] if b["number"] == batch), None)
+    chosen = next((each for each in document["tasks"] if each["number"] == task), None)
     if chosen is None:
         return None
     files = [file for file in chosen["files"] if path in ("", file["path"], cut(file["path"]))]
@@ -229,13 +237,13 @@ def review_page(document: Document, batch: int, path: str, page: int) -> Answer 
         _, hunks = hunks_by_path.setdefault(file["path"], (file, []))
         hunks += [hunk] if hunk is not None else []
     return {
-        "batch": batch,
-        "task": chosen["task"] and cut(chosen["task"]),
+        "task": task,
+        "name": chosen["name"] and cut(chosen["name"]),
         "digest": chosen["digest"],
         "files": [_file(file, hunks) for file, hunks in hunks_by_path.values()],
         "page": page,
         "pages": len(pages),
-        "batches": len(document["batches"]),
+        "tasks": len(document["tasks"]),
         "hidden": "",
     }
 
@@ -276,6 +284,7 @@ def _hunk_cut(hunk: Document, share: int) -> Answer:
     missing = [variant["text"] for variant in hunk["variants"][len(variants) :]]
     return {
         "lines": hunk["name"],
+        "function": cut(hunk["function"], _LABEL),
         "origin": shown[0],
         "variants": [
             {"candidates": some(variant["ids"], ids, "candidates"), "text": text}
@@ -304,8 +313,8 @@ def _facts(file: Document) -> dict[str, list[str]]:
 
 def whole_names(document: Document, names: Iterable[str]) -> list[str]:
     """Return the ids and the files of a choice, of which a review shows long ones cut."""
-    ids = [entry["id"] for batch in document["batches"] for entry in batch["candidates"]]
-    paths = [file["path"] for batch in document["batches"] for file in batch["files"]]
+    ids = [entry["id"] for entry in document["candidates"]]
+    paths = [file["path"] for task in document["tasks"] for file in task["files"]]
     by_shown = {cut(name): name for name in (*ids, *paths)}
     whole = []
     for name in names:

@@ -1,149 +1,68 @@
-"""A review as a page: who agrees, then each file hunk by hunk, as code. One file, no script."""
+"""A review as a page: the blocks, then each file hunk by hunk, as code. One file, no script."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from excise_server.report.families import FamilyBlock, listed_facts
 from excise_server.report.html_page import Child, Markup, element, joined, page, source
-from excise_server.report.review_parts import (
-    NOTHING,
-    Folding,
-    HunkLines,
-    ShownBatch,
-    ShownLine,
-    between_tasks,
-    heading,
-    idle,
-)
+from excise_server.report.page import EditLine, FamilyBlock, HunkLines, HunkView, Page, ShownLine
 from excise_server.report.words import place_words
 from excise_server.wire import documents as d
 
 _LINKS = 12
-"""Most links to hunks in a row of the table."""
+"""Most links to hunks of a candidate."""
 
 
-def review_page(document: d.ReviewDocument, folding: Folding) -> str:
-    """Return the page of a review."""
-    parts = []
-    links = []
-    for batch in document.batches:
-        hunks = HunkPage(ShownBatch(document, batch, folding))
-        links.append(element("li", element("a", hunks.shown.head, href=f"#{hunks.name}")))
-        parts.append(_batch(hunks))
-    if not document.batches:
-        parts.append(element("p", NOTHING))
-    if facts := list(_facts(document)):
-        links.append(element("li", element("a", f"Notes ({len(facts):,})", href="#notes")))
-        notes = element("ul", *(element("li", fact) for fact in facts), class_="small")
-        parts.append(element("section", element("h2", "Notes"), notes, id="notes"))
+def review_page(review: Page, against: str = "") -> str:
+    """Return the page of a review: the overview, then the hunks of each task."""
+    document = review.document
+    tasks = [_TaskPage(review, task, against) for task in document.tasks]
+    overview: list[Child] = []
+    for task in tasks:
+        if len(task.task.members) > 1:
+            several = len(tasks) > 1
+            head = element("h2", review.task_head(task.task)) if several else ""
+            overview += [head, *map(task.block, review.blocks(task.task))]
+    if alone := [task for task in tasks if len(task.task.members) == 1]:
+        if len(alone) < len(tasks):
+            overview.append(element("h2", "Alone in their tasks"))
+        rows = [task.single() for task in alone]
+        overview.append(element("article", element("ul", *rows, class_="who"), class_="card"))
+    facts = [line for line in (review.not_looked_at(), " ".join(review.next())) if line]
+    facts = [f"Between tasks: {line}" for line in review.between_tasks()] + facts
+    overview += [element("p", line, class_="small dim") for line in facts]
+    notes = [*review.details(), *(f"{w}: {', '.join(names)}" for w, names in review.left_out())]
+    details = element("ul", *(element("li", line) for line in notes), class_="small")
+    links = [
+        element("li", element("a", text, href=f"#{target}"))
+        for target, text in (
+            *((task.name, task.title) for task in tasks), ("notes", "Everything else"),
+        )
+    ]  # fmt: skip
     return page(
-        heading(document),
-        # A single link would repeat the head right below it.
-        element("ul", *links) if len(links) > 1 else joined(()),
-        joined(parts),
+        review.title,
+        element("ul", *links),
         joined(
-            joined((f"{name} ", element("code", value), ". "))
-            for name, value in (
-                ("Origin", document.origin),
-                ("digest", document.digest),
-                ("scores", document.signature),
-            )
+            [
+                element("section", *overview),
+                *(task.section() for task in tasks),
+                element("section", _fold("Everything else", details), id="notes"),
+            ]
         ),
-        skip=(f"b{document.batches[0].number}-files", "Skip to the hunks")
-        if document.batches
-        else ("notes", "Skip to the notes"),
+        joined([f"Onto {document.origin[:8]}, for {document.repository}"]),
+        skip=(tasks[0].name, "Skip to the hunks") if tasks else ("notes", "Skip to the notes"),
         more_style=STYLE,
     )
-
-
-def _facts(document: d.ReviewDocument) -> Iterator[str]:
-    yield from document.notes
-    for head, ids in idle(document):
-        yield f"{head}: {', '.join(ids)}"
-    for rejected in document.rejected:
-        yield f"Left out: {rejected.id}: {rejected.reason}"
-    for line in between_tasks(document):
-        yield f"Between tasks: {line}"
-    if count := sum(map(len, document.other_batches)):
-        yield f"Not shown: {count:,} of other tasks"
-
-
-def _batch(hunks: HunkPage) -> Markup:
-    shown, batch = hunks.shown, hunks.shown.batch
-    files = [
-        element(
-            "li",
-            element("a", file.path, href=f"#{hunks.file_id(index)}", class_="id"),
-            element("span", shown.file_head(file), class_="dim small"),
-        )
-        for index, file in enumerate(batch.files)
-    ]
-    return element(
-        "section",
-        element("h2", shown.head),
-        *(element("p", line, class_="small") for line in shown.order),
-        *(_family(family, hunks) for family in shown.families(most=None)),
-        element("h3", f"Files ({len(files):,})", id=f"{hunks.name}-files"),
-        element("ul", *files, class_="files"),
-        *map(hunks.file, range(len(batch.files))),
-        id=hunks.name,
-    )
-
-
-def _family(family: FamilyBlock, hunks: HunkPage) -> Markup:
-    """Return a family: what tells it apart, and its candidates edit by edit."""
-    candidates = {candidate.id: candidate for candidate in hunks.shown.batch.candidates}
-    rows = [
-        element(
-            "li",
-            *_row(candidates[identity], edit.relations[edit.ids.index(identity)], hunks),
-            _changed_lines([edit.line]) if edit.line and identity == edit.ids[-1] else "",
-        )
-        for edit in family.edits
-        for identity in edit.ids
-    ]
-    head = element("div", element("h3", family.head), class_="head")
-    lines = _changed_lines(family.lines) if family.lines else ""
-    return element("article", head, lines, element("ul", *rows, class_="who"), class_="card")
-
-
-def _changed_lines(lines: Sequence[str]) -> Markup:
-    kinds = ("a" if line.startswith("+") else "d" for line in lines)
-    spans = (
-        element("span", source(line), class_=kind) for line, kind in zip(lines, kinds, strict=True)
-    )
-    return element("pre", *spans, class_="small")
-
-
-def _row(candidate: d.ReviewCandidateEntry, relation: str, hunks: HunkPage) -> Iterator[Child]:
-    """Yield a candidate: its name, what is known of it, its hunks, and small its rank."""
-    yield element("b", candidate.label, id=hunks.candidate_id(candidate.id), class_="id")
-    about = [*([relation] if relation else []), *hunks.facts[candidate.id]]
-    if candidate.branch and candidate.branch != candidate.label:
-        about.append(candidate.branch)
-    if candidate.behind:
-        about.append(f"behind {candidate.behind:,}")
-    about += ["still being written"] if candidate.being_written else []
-    about += [note for note in candidate.notes if note not in about]
-    yield element("span", f" {'; '.join(about)}", class_="small")
-    links = hunks.links(candidate.id)
-    if links:
-        more = f" and {len(links) - _LINKS:,} more" if len(links) > _LINKS else ""
-        shown = joined(
-            child
-            for name, text in links[:_LINKS]
-            for child in (" ", element("a", text, href=f"#{name}", class_="id"))
-        )
-        yield element("div", "changes", shown, more, class_="small")
-    if candidate.rank is not None:
-        yield element("div", f"rank {candidate.rank}", class_="small dim")
 
 
 STYLE = """
 :root { --add-mark: #a9dfb5; --del-mark: #f6bdb8 }
 @media (prefers-color-scheme: dark) { :root { --add-mark: #23663a; --del-mark: #7a2f2b } }
 ul.who, ul.files { list-style: none; margin: 0; padding: 0 }
+article > pre, article > ul { margin: 0 }
+.who .where { margin-left: 8px }
+ul.who a { margin: 0 2px }
+header + main > section:first-child { margin-top: 20px }
 ul.who li { padding: 8px 16px; border-top: 1px solid var(--line) }
 ul.who a { white-space: nowrap; margin-right: 6px }
 ul.files li { padding: 2px 0 }
@@ -163,13 +82,18 @@ ul.files li { padding: 2px 0 }
 """
 
 
-class HunkPage:
-    """The files of a batch, where `name` begins every id."""
+class _TaskPage:
+    """A task: its blocks, and its files, where `name` begins every id."""
 
-    def __init__(self, shown: ShownBatch) -> None:
-        self.shown, self.name = shown, f"b{shown.batch.number}"
-        self.facts = listed_facts(shown.batch)
-        self._numbers = {identity: index for index, identity in enumerate(shown.labels)}
+    def __init__(self, review: Page, task: d.TaskEntry, against: str) -> None:
+        self.review, self.task, self.name = review, task, f"t{task.number}"
+        self.shown: HunkView = review.hunks(task, against)
+        self.title = (
+            f"Hunks of task {task.number}"
+            if len(task.members) > 1
+            else review.labels[task.members[0]]
+        )
+        self._numbers = {identity: index for index, identity in enumerate(self.shown.labels)}
 
     def candidate_id(self, identity: str) -> str:
         """Return the id of the row of a candidate."""
@@ -179,23 +103,70 @@ class HunkPage:
         """Return the id of a file."""
         return f"{self.name}-f{index}"
 
-    def links(self, identity: str) -> list[tuple[str, str]]:
-        """Return id and text of links to every hunk that a candidate changes, or to its files."""
+    def block(self, block: FamilyBlock) -> Markup:
+        """Return a family: where, the lines that tell, and its candidates edit by edit."""
+        title = element("h3", element("span", block.letter, class_="badge"), f" {block.head} ")
+        head = element("div", title, self._where(block.where), class_="head")
+        rows = [element("li", *self._edit(edit)) for edit in block.edits]
+        rows += [element("li", line, class_="small") for line in block.about]
+        lines = _changed_lines(block.lines) if block.lines else ""
+        return element("article", head, lines, element("ul", *rows, class_="who"), class_="card")
+
+    def single(self) -> Markup:
+        """Return the row of the candidate that is alone in its task."""
+        block = self.review.single(self.task)
+        where, edit = self._where(block.where[:1]), block.edits[0]
+        return element("li", *self._names(edit), where, _changed_lines(block.telling(1)))
+
+    def _where(self, where: Sequence[tuple[str, str]]) -> Markup:
+        places = (
+            child
+            for path, function in where
+            for child in (" ", element("span", path, class_="id"), _function(function))
+        )
+        return element("span", *places, class_="where small")
+
+    def _edit(self, edit: EditLine) -> Iterator[Child]:
+        yield element("span", f"{edit.says}: ", class_="small dim")
+        yield from self._names(edit)
+        if edit.line:
+            yield _changed_lines([edit.line])
+
+    def _names(self, edit: EditLine) -> Iterator[Child]:
+        for number, (identity, name) in enumerate(zip(edit.ids, edit.names, strict=True)):
+            label = self.review.labels[identity]
+            yield ", " if number else ""
+            yield element("b", label, id=self.candidate_id(identity), class_="id")
+            yield element("span", name.removeprefix(label), class_="small")
+            shown = ""
+            for link, path, hunk in self.links(identity)[:_LINKS]:
+                yield " "
+                text = f"{'' if path == shown and hunk else path}{hunk}"
+                yield element("a", text, href=f"#{link}", class_="id small")
+                shown = path
+
+    def section(self) -> Markup:
+        """Return the hunks, file by file."""
+        files = map(self.file, range(len(self.task.files)))
+        return element("section", element("h2", self.title), *files, id=self.name)
+
+    def links(self, identity: str) -> list[tuple[str, str, str]]:
+        """Return id, path and name of every hunk that a candidate changes, or to its files."""
         links = []
-        for index, file in enumerate(self.shown.batch.files):
+        for index, file in enumerate(self.task.files):
             if all(change.id != identity for change in file.changes):
                 continue
             hunks = [
-                (f"{self.file_id(index)}-h{number}", f"{file.path}#{hunk.name}")
+                (f"{self.file_id(index)}-h{number}", file.path, f"#{hunk.name}")
                 for number, hunk in enumerate(file.hunks)
                 if any(identity in variant.ids for variant in hunk.variants)
             ]
-            links += hunks or [(self.file_id(index), file.path)]
+            links += hunks or [(self.file_id(index), file.path, "")]
         return links
 
     def file(self, index: int) -> Markup:
         """Return a file: what happens to it, and its hunks."""
-        shown, file = self.shown, self.shown.batch.files[index]
+        shown, file = self.shown, self.task.files[index]
         head = element(
             "h3",
             element("span", file.path, class_="id"),
@@ -212,42 +183,43 @@ class HunkPage:
             for number, hunk in enumerate(file.hunks)
         ]
         if shown.is_folded(file) and hunks:
-            hunks = [_fold(f"Generated: {len(hunks):,} hunks", *hunks, class_="card fold")]
+            hunks = [_fold(f"Generated: {len(hunks):,} hunks", *hunks)]
         if deleted := shown.deleted_lines(file):
-            lines = self._lines(deleted, "d")
-            hunks.append(_fold("The file that they delete", lines, class_="card fold hunk"))
+            hunks.append(_fold("The file that they delete", self._lines(deleted)))
         return element("section", head, *parts, *hunks)
 
     def _hunk(self, hunk: d.ReviewHunkEntry, name: str, file: d.ReviewFileEntry) -> Markup:
         shown = self.shown.hunk(hunk)
         where = place_words(hunk.lo, hunk.hi)
-        title = f"{where[:1].upper()}{where[1:]}"
-        texts = self._texts(hunk, shown)
-        if shown.agreed:
-            return _fold(f"{title}: {shown.agreed}", *texts, class_="card fold hunk", id=name)
         head = element(
             "div",
-            element("span", title),
+            element("span", f"{where[:1].upper()}{where[1:]}", _function(hunk.function)),
             element("span", f"{file.path}#{hunk.name}", class_="id dim"),
             class_="head",
         )
-        return element("article", head, *texts, class_="card hunk", id=name)
+        return element("article", head, *self._texts(hunk, shown), class_="card hunk", id=name)
 
     def _texts(self, hunk: d.ReviewHunkEntry, shown: HunkLines) -> Iterator[Child]:
-        """Yield the reference, then each other text below its candidates."""
+        """Yield the lines around, the reference, then each other text below its candidates."""
+        if shown.above:
+            yield self._lines(shown.above)
         reference = shown.reference
         if not shown.is_against_origin:
             yield self._who(self.shown.share(reference.ids), reference.ids)
         if reference.lines:
-            yield self._lines(reference.lines, "d")
-        for words, ids, lines in self.shown.texts_beside(hunk, shown):
-            if ids:
+            yield self._lines(reference.lines)
+        for words, ids, lines in self.shown.texts_beside(shown):
+            if words:
                 yield self._who(words, ids)
-            else:
-                capitalised = f"{words[:1].upper()}{words[1:]}"
-                yield element("div", capitalised, class_="variant dim small")
             if lines:
-                yield self._lines(lines, "a")
+                yield self._lines(lines)
+        words, ids = self.shown.leaving(hunk, shown)
+        if words:
+            yield (
+                self._who(words, ids)
+                if ids
+                else element("div", f"{words[:1].upper()}{words[1:]}", class_="variant dim small")
+            )
 
     def _who(self, words: str, ids: Sequence[str]) -> Markup:
         chosen = set(ids)
@@ -258,20 +230,34 @@ class HunkPage:
         ]
         return element("div", element("b", words), *links, class_="variant")
 
-    def _lines(self, lines: Sequence[ShownLine], kind: str) -> Markup:
-        return element("pre", *(_line(line, kind) for line in self.shown.folded(lines)))
+    def _lines(self, lines: Sequence[ShownLine]) -> Markup:
+        return element("pre", *map(_line, self.shown.folded(lines)))
 
 
-def _fold(title: str, *children: Child, **attributes: Child) -> Markup:
-    return element("details", element("summary", element("span", title)), *children, **attributes)
+def _fold(title: str, *children: Child) -> Markup:
+    summary = element("summary", element("span", title))
+    return element("details", summary, *children, class_="card fold hunk")
 
 
-def _line(line: ShownLine | int, kind: str) -> Markup:
+def _function(name: str) -> Child:
+    return element("i", f" {name}", class_="dim") if name else ""
+
+
+def _changed_lines(lines: Sequence[str]) -> Markup:
+    kinds = ("a" if line.startswith("+") else "d" for line in lines)
+    spans = (
+        element("span", source(line), class_=kind) for line, kind in zip(lines, kinds, strict=True)
+    )
+    return element("pre", *spans, class_="small")
+
+
+def _line(line: ShownLine | int) -> Markup:
     if isinstance(line, int):
         return element("span", element("i", "…"), f"{line:,} more lines", class_="dim")
     if line.sign in ("=", "\\"):
         return element("span", element("i", line.sign), line.text, class_="dim")
     number = element("i", line.number or line.sign)
+    kind = {"+": "a", "-": "d"}.get(line.sign)
     if line.sign == " ":
         return element("span", number, source(line.text), class_="dim")
     parts: list[Child] = []

@@ -1,14 +1,13 @@
-"""Pages of Markdown, inert: candidates, a review, duplicates; made from their documents alone."""
+"""Pages of Markdown, inert: a review, duplicates; made from their documents alone."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+import re
+from collections.abc import Iterator, Sequence
 
 import msgspec
 
-from excise.languages import resolve
-from excise_server.foundation.escape import printable, shortened, source_text
+from excise_server.foundation.escape import shortened, source_text
 from excise_server.report.duplicates import numbers_of
 from excise_server.report.markdown import (
     LONGEST_LINE,
@@ -18,152 +17,123 @@ from excise_server.report.markdown import (
     fenced,
     inert,
 )
-from excise_server.report.review_parts import (
-    NOTHING,
-    Folding,
-    ShownBatch,
-    ShownLine,
-    between_tasks,
-    heading,
-    idle,
-)
-from excise_server.report.words import LETTERS, place_words, plural, relation_lines
+from excise_server.report.page import FamilyBlock, HunkView, Page, ShownLine
+from excise_server.report.words import place_words, plural
 from excise_server.wire import documents as d
 
 _LONGEST_END = 4_000
-_MOST_FILES = 50
-
-# --- candidates ----------------------------------------------------------------------------------
-
-_IN_TERMINAL = "the terminal's excise worktrees has them all"
-
-Document = Mapping[str, Any]
-
-
-def candidates_page(document: Document) -> str:
-    """Return the tasks, their groups in order, candidates with their files, and who is left out."""
-    count = len(document["ranking"])
-    parts = [f"# {plural(count, 'candidate')} for {code_span(document['repository'])}"]
-    blocks = (
-        block for batch in document["batches"] for block in _batch_of_candidates(document, batch)
-    )
-    parts += bounded(blocks, LONGEST_PAGE, _IN_TERMINAL)
-    if not count:
-        parts.append("No candidate changes anything.")
-    left_out = [f"{inert(c['label'])} is {c['state']}" for c in document["set_aside"]]
-    left_out += [f"{code_span(r['id'])}: {inert(r['reason'])}" for r in document["rejected"]]
-    left_out += [f"{code_span(name)} changes nothing" for name in document["unchanged"]]
-    left_out += [
-        f"all of {code_span(name)} is in the target already" for name in document["landed"]
-    ]
-    related = msgspec.convert(document["relations"], list[d.RelationEntry])
-    labels = {c["id"]: c["label"] for c in document["ranking"]}
-    if between := [f"- {inert(line)}" for line in relation_lines(related, labels)]:
-        parts += ["## Between tasks", "\n".join(between)]
-    if left_out:
-        lines = (f"- {line}" for line in left_out)
-        parts += ["## Left out", "\n".join(bounded(lines, _LONGEST_END, _IN_TERMINAL))]
-    about = (("Origin", document["origin"]), ("Scores", document["signature"]))
-    parts.append("\n".join(f"- {name}: {code_span(value)}" for name, value in about))
-    return "\n\n".join([*parts, ""])
-
-
-def _batch_of_candidates(document: Document, batch: Document) -> Iterator[str]:
-    several = len(document["batches"]) > 1
-    task = f" for {inert(batch['task'])}" if batch["task"] else ""
-    members = [c for c in document["ranking"] if c["batch"] == batch["number"]]
-    if several or task:
-        yield f"## {plural(len(members), 'candidate')}{task}"
-    for number in sorted({candidate["cluster"] for candidate in members}):
-        group = [candidate for candidate in members if candidate["cluster"] == number]
-        facts = "; ".join(reason["text"] for reason in document["clusters"][number - 1]["reasons"])
-        if len(group) > 1:
-            yield f"### {len(group)} of {len(members)} make similar changes"
-        if facts:
-            yield f"{inert(facts)}."
-        shown = ("\n".join(_candidate(candidate)) for candidate in group)
-        yield "\n".join(bounded(shown, LONGEST_PAGE // 2, _IN_TERMINAL))
-
-
-def _candidate(candidate: Document) -> Iterator[str]:
-    about = [
-        *map(inert, candidate["why"]),
-        *([f"branch {code_span(candidate['branch'])}"] if candidate["branch"] else []),
-        *([f"{candidate['behind']} behind"] if candidate["behind"] else []),
-        *(f"{kind} +{lines['added']} -{lines['deleted']}" for kind, lines in
-          candidate["lines"].items() if lines["files"]),
-        *(["still being written"] if candidate["being_written"] else []),
-        *([f"checks: {candidate['verdict']}"] if candidate["verdict"] else []),
-        *(f"the target changed {code_span(c['path'])}, too" for c in candidate["conflicts"]),
-        *map(inert, candidate["notes"]),
-    ]  # fmt: skip
-    about = bounded(about, _LONGEST_END, _IN_TERMINAL)
-    label = inert(shortened(printable(candidate["label"]), 120))
-    yield f"- **{label}** ({code_span(candidate['id'])}): {', '.join(about)}"
-    files = candidate["files"]
-    for file in files[:_MOST_FILES]:
-        counts = f"+{file['added']} -{file['deleted']}"
-        yield f"  - {LETTERS.get(file['status'], '?')} {code_span(file['path'])} {counts}"
-    if (rest := len(files) - _MOST_FILES) > 0:
-        yield f"  - and {rest} more files"
-
+_NUMBER = re.compile(r"(#\d[\d+-]*)")
 
 # --- a review ------------------------------------------------------------------------------------
 
-_WAY = "excise review with --path GLOB shows some files, with --whole everything"
+_WAY = "excise review -v has everything, --path GLOB some files"
 
 
-def review_page(document: d.ReviewDocument, folding: Folding) -> str:
-    """Return the review as one Markdown text: for a comment, or for a model that chooses."""
-    parts = [f"# {inert(heading(document))}"]
-    blocks = (
-        block
-        for batch in document.batches
-        for block in _batch(ShownBatch(document, batch, folding))
-    )
-    parts += blocks if folding.is_whole else bounded(blocks, LONGEST_PAGE, _WAY)
-    if not document.batches:
-        parts.append(NOTHING)
-    about = [
-        f"{head}: {', '.join(bounded(map(code_span, ids), _LONGEST_END // 2, _WAY))}"
-        for head, ids in idle(document)
-    ]
-    about += [f"Left out: {code_span(r.id)}: {inert(r.reason)}" for r in document.rejected]
-    about += [f"Between tasks: {inert(line)}" for line in between_tasks(document)]
-    about += [f"Note: {inert(note)}" for note in document.notes]
-    if not folding.is_whole:
-        about = bounded(about, 2 * _LONGEST_END, _WAY)
-    about += [f"{name}: {code_span(value)}" for name, value in (
-        ("Origin", document.origin), ("Digest", document.digest), ("Scores", document.signature),
-    )]  # fmt: skip
-    parts.append("\n".join(f"- {line}" for line in about))
-    return "\n\n".join(parts)
+def _inert(text: str) -> str:
+    """Return a text that means only itself; a host makes links of numbers that are no code."""
+    parts = _NUMBER.split(text)
+    return "".join(code_span(part) if n % 2 else inert(part) for n, part in enumerate(parts))
 
 
-def _batch(shown: ShownBatch) -> Iterator[str]:
-    yield f"## {inert(shown.head)}"
-    families = []
-    for family in shown.families():
-        families.append(f"- **{inert(family.head)}**")
-        families += [f"  - {code_span(line)}" for line in family.lines]
-        for edit in family.edits:
-            names, facts = ", ".join(map(inert, edit.names)), inert("; ".join(edit.facts))
-            line = f" {code_span(edit.line)}" if edit.line else ""
-            families.append(f"  - {names}{': ' * bool(facts)}{facts}{line}")
-    yield "\n".join([*families, *(f"- {inert(line)}" for line in shown.order)])
-    for file in shown.batch.files:
+def candidates_markdown(answer: d.Plain) -> str:
+    """Return the page of what `excise/candidates` answers, for an editor that shows Markdown."""
+    document = msgspec.convert(answer, d.CandidatesDocument)
+    aside = [f"- {_inert(entry.label)} is {entry.state}" for entry in document.set_aside]
+    page = Page(document)
+    return "\n\n".join([*_overview(page), *(["\n".join(aside)] if aside else []), ""])
+
+
+def review_markdown(page: Page, against: str | None) -> str:
+    """Return the page as Markdown, or its hunks: for a comment, or for a model that chooses.
+
+    - ``against``: the candidate whose text hunks are compared with, empty for the origin; None
+      for the page without hunks.
+    """
+    if against is None:
+        return "\n\n".join(_overview(page))
+    parts = [f"# {_inert(page.title)}"]
+    blocks = (block for task in page.document.tasks for block in _hunks(page, task, against))
+    parts += blocks if page.verbose else bounded(blocks, LONGEST_PAGE, _WAY)
+    return "\n\n".join([*parts, *_end(page, next=False)])
+
+
+def _overview(page: Page) -> Iterator[str]:
+    yield f"# {_inert(page.title)}"
+    blocks = (block for task in page.rivals for block in _task(page, task))
+    yield from blocks if page.verbose else bounded(blocks, LONGEST_PAGE // 2, _WAY)
+    singles = []
+    for task in page.alone:
+        block = page.single(task)
+        line = code_span("".join(block.telling(1))) if block.lines else ""
+        parts = (f"**{_inert(block.edits[0].names[0])}**", _place(block.where[:1]), line)
+        singles.append(f"- {' '.join(part for part in parts if part)}")
+    if singles:
+        if page.rivals:
+            yield "## Alone in their tasks"
+        yield "\n".join(singles if page.verbose else bounded(singles, LONGEST_PAGE // 4, _WAY))
+    yield from _end(page)
+
+
+def _task(page: Page, task: d.TaskEntry) -> Iterator[str]:
+    if len(page.document.tasks) > 1:
+        yield f"## {_inert(page.task_head(task))}"
+    blocks = page.blocks(task)
+    for block in blocks:
+        yield "\n".join(_block(block, 3 if len(blocks) <= 3 or page.verbose else 1))
+
+
+def _block(block: FamilyBlock, telling: int) -> Iterator[str]:
+    only = block.edits[0] if block.size == 1 else None
+    head = block.head if only is None else f"{block.head}: {only.names[0]}"
+    yield f"- **{block.letter}** {_inert(head)} {_place(block.where)}".rstrip()
+    for line in block.telling(telling):
+        yield f"  - {code_span(line)}"
+    for edit in block.edits if only is None else ():
+        names = ", ".join(bounded(map(_inert, edit.names), _LONGEST_END, _WAY))
+        yield f"  - {_inert(edit.says)}: {names}{f' {code_span(edit.line)}' * bool(edit.line)}"
+    yield from (f"  - {_inert(line)}" for line in block.about)
+
+
+def _place(where: Sequence[tuple[str, str]]) -> str:
+    """Return where a family changes something: the file and the function."""
+    if not where:
+        return ""
+    path, function = where[0]
+    name = f" {code_span(function)}" if function else ""
+    more = f" and {len(where) - 1:,} more" if len(where) > 1 else ""
+    return f"{code_span(path)}{name}{more}"
+
+
+def _end(page: Page, *, next: bool = True) -> Iterator[str]:
+    lines = [f"Between tasks: {line}" for line in page.between_tasks()]
+    if page.verbose:
+        lines += page.details()
+        lines += [f"{why}: {', '.join(names)}" for why, names in page.left_out()]
+    else:
+        lines.append(page.not_looked_at())
+    lines += [" ".join(page.next())] if next else []
+    shown = [f"- {_inert(line)}" for line in lines if line]
+    if shown:
+        yield "\n".join(shown if page.verbose else bounded(shown, 2 * _LONGEST_END, _WAY))
+
+
+def _hunks(page: Page, task: d.TaskEntry, against: str) -> Iterator[str]:
+    if len(page.document.tasks) > 1:
+        yield f"## {_inert(page.task_head(task))}"
+    shown = page.hunks(task, against)
+    for file in task.files:
         yield from _file(shown, file)
 
 
-def _who(shown: ShownBatch, start: str, ids: Sequence[str]) -> str:
-    labels = ", ".join(map(inert, shown.each(ids)))
+def _who(shown: HunkView, start: str, ids: Sequence[str]) -> str:
+    labels = ", ".join(map(_inert, shown.each(ids)))
     return f"**{start}** {labels}".rstrip()
 
 
-def _file(shown: ShownBatch, file: d.ReviewFileEntry) -> Iterator[str]:
-    yield f"### {code_span(file.path)}{inert(shown.file_head(file))}"
+def _file(shown: HunkView, file: d.ReviewFileEntry) -> Iterator[str]:
+    yield f"### {code_span(file.path)}{_inert(shown.file_head(file))}"
     facts = [
-        f"- {inert(fact)}: {', '.join(map(inert, labels))}"
+        f"- {_inert(fact)}: {', '.join(map(_inert, labels))}"
         for fact, labels in shown.file_facts(file)
     ]
     if facts:
@@ -175,44 +145,43 @@ def _file(shown: ShownBatch, file: d.ReviewFileEntry) -> Iterator[str]:
         yield from _hunk(shown, file, hunk)
     if lines := shown.deleted_lines(file):
         yield "The file that they delete:"
-        yield _code(shown, lines, file)
+        yield _code(shown, lines)
 
 
-def _hunk(batch: ShownBatch, file: d.ReviewFileEntry, hunk: d.ReviewHunkEntry) -> Iterator[str]:
-    shown = batch.hunk(hunk)
+def _hunk(view: HunkView, file: d.ReviewFileEntry, hunk: d.ReviewHunkEntry) -> Iterator[str]:
+    shown = view.hunk(hunk)
     head = f"{place_words(hunk.lo, hunk.hi)} ({code_span(f'{file.path}#{hunk.name}')})"
-    head = f"{head[:1].upper()}{head[1:]}"
-    if shown.agreed:
-        yield f"{head}: {shown.agreed}"
-        return
-    if shown.is_against_origin:
-        yield f"{head}:"
-    else:
-        reference = shown.reference.ids
-        yield f"{head}, {_who(batch, batch.share(reference), reference)}:"
-    if shown.reference.lines:
-        yield _code(batch, shown.reference.lines, file)
-    for words, ids, lines in batch.texts_beside(hunk, shown):
-        yield _who(batch, words, ids) if ids else f"{words[:1].upper()}{words[1:]}."
+    where = f" in {_inert(hunk.function)}" if hunk.function else ""
+    head = f"{head[:1].upper()}{head[1:]}{where}"
+    if not shown.is_against_origin:
+        head += f", {_who(view, view.share(shown.reference.ids), shown.reference.ids)}"
+    yield f"{head}:"
+    first = [*shown.above, *shown.reference.lines]
+    if first:
+        yield _code(view, first)
+    for words, ids, lines in view.texts_beside(shown):
+        if words:
+            yield _who(view, words, ids)
         if lines:
-            yield _code(batch, lines)
+            yield _code(view, lines)
+    words, ids = view.leaving(hunk, shown)
+    if words:
+        yield _who(view, words, ids) if ids else f"{words[:1].upper()}{words[1:]}."
 
 
-def _code(
-    batch: ShownBatch, lines: Sequence[ShownLine], file: d.ReviewFileEntry | None = None
-) -> str:
-    """Return lines of a file, or a ``diff`` that names the lines it repeats from the origin."""
+def _code(view: HunkView, lines: Sequence[ShownLine]) -> str:
+    """Return lines as a ``diff``, in which those that are repeated from the origin are named."""
     shown = []
-    for line in batch.folded(lines):
+    for line in view.folded(lines):
         if isinstance(line, int):
             shown.append(f"… {line:,} more lines")
         elif line.sign == "=":
             shown.append(f"@@ {line.text} @@")
         else:
             text = source_text(line.text)
-            text = text if batch.folding.is_whole else shortened(text, LONGEST_LINE)
+            text = text if view.folding.is_whole else shortened(text, LONGEST_LINE)
             shown.append(f"{line.sign}{text}")
-    return fenced(shown, "diff" if file is None else resolve(None, file.path) or "")
+    return fenced(shown, "diff")
 
 
 # --- duplicates ----------------------------------------------------------------------------------

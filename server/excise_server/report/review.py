@@ -1,90 +1,169 @@
-"""A review by file and hunk as one document, which programs get and every view is made of."""
+"""A review as one document, which programs get and of which every page is a view (docs/json.md).
+
+A new column of a candidate is a field of `CandidateEntry`, a line where `_candidate` fills it, and
+a line in each view that shows it.
+"""
 
 from __future__ import annotations
 
 import hashlib
-from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
 import msgspec
 
-from excise import Hunk
+from excise import Cluster, Hunk, Ranked
+from excise.text import raw_lines
 from excise_server.foundation.escape import spelled, visible
 from excise_server.foundation.inputs import SourceError, first_few
-from excise_server.report.documents import group_entry
-from excise_server.report.families import family_entries
+from excise_server.report.documents import group_entry, renamed_of
 from excise_server.report.reasons import reason_entries
-from excise_server.report.words import disagree
-from excise_server.report.worktrees import STAND, CandidateRow, candidate_rows, relation_entries
+from excise_server.report.words import disagree, words_of
 from excise_server.review.candidate import review_digest
+from excise_server.review.families import COMMENT, Family
+from excise_server.review.heads import Head, heads_above, qualified
 from excise_server.review.hunks import FileChange, ReviewedFile, hunk_name, lines_named
 from excise_server.review.kinds import KINDS
 from excise_server.wire import documents as d
 
 if TYPE_CHECKING:
+    from excise.patches import FilePair
     from excise_server.candidates.worktrees import Review
+    from excise_server.review.candidate import Candidate
+    from excise_server.review.ranked import RankedBatch
+    from excise_server.review.reasons import Reason
+    from excise_server.review.relations import CandidateRelation
+
+AROUND = 3
+"""Lines of the origin that are shown before and after a hunk."""
 
 
-def review_document(worktrees: Review) -> d.ReviewDocument:
-    """Return every batch file by file and hunk by hunk, and the candidates left out."""
-    candidates = worktrees.candidates
+def review_document(review: Review) -> d.ReviewDocument:
+    """Return tasks with their families and hunks, candidates, scores, and who is left out."""
+    candidates, order = review.candidates, [ranked.index for ranked in review.ranking]
+    words, group = words_of(review.matrix), 0
+    entries: list[d.CandidateEntry] = []
+    clusters: list[d.CandidateCluster] = []
+    tasks: list[d.TaskEntry] = []
+    for number, (ranked, reasons) in enumerate(
+        zip(review.batches, review.reasons, strict=True), start=1
+    ):
+        own: dict[int, d.CandidateEntry] = {}
+        for cluster, of_group in zip(ranked.clusters, reasons, strict=True):
+            group += 1
+            clusters.append(_cluster(review, cluster, number, of_group))
+            for each in (each for each in ranked.ranking if each.index in cluster.members):
+                own[each.index] = _candidate(review, ranked, cluster, each, number, group)
+        entries += [own[each.index] for each in ranked.ranking]
+        tasks.append(_task(review, number, ranked, own))
     return d.ReviewDocument.of(
         candidates,
-        worktrees,
+        review,
         basis="origin",
-        repository=visible(worktrees.top),
+        repository=visible(review.top),
         digest=review_digest(candidates.origin, candidates.found),
-        batches=[
-            _batch(worktrees, number, rows)
-            for number, rows in enumerate(candidate_rows(worktrees), start=1)
-        ],
-        relations=relation_entries(worktrees.relations),
-        other_batches=[list(batch.members) for batch in worktrees.other_batches],
+        tasks=tasks,
+        candidates=entries,
+        similarity=[[float(review.values[i, j]) for j in order] for i in order],
+        words=[[words[i][j] for j in order] for i in order],
+        clusters=clusters,
+        relations=relation_entries(review.relations),
+        other_tasks=[list(batch.members) for batch in review.other_batches],
+        unknown_verdicts=list(review.verdicts.unknown),
+        notes=[*candidates.notes, *review.verdicts.notes],
         rejected=list(map(d.RejectedEntry.of, candidates.rejected)),
     )
 
 
-def chosen_hunks(
-    document: d.ReviewDocument, globs: Sequence[str], hunks: Sequence[str]
-) -> d.ReviewDocument:
+def candidates_document(
+    review: Review,
+    aside: Sequence[Candidate],
+    states: Mapping[str, str],
+    *,
+    bases: Mapping[str, str],
+    given: Collection[str],
+) -> d.CandidatesDocument:
+    """Return the document of `review_document`, with the decisions about candidates.
+
+    - ``aside``, ``states``: those that were found and left out, and by id why: ``hidden`` or
+      ``rejected``.
+    - ``bases``: by id the commits that were set by hand.
+    - ``given``: the ids of those that came from a client.
+    """
+    document = review_document(review)
+    return d.CandidatesDocument.of(
+        document,
+        set_aside=[
+            d.SetAsideEntry.of(c, label=visible(c.label), state=states[c.id]) for c in aside
+        ],
+        bases=dict(bases),
+        given=[entry.id for entry in document.candidates if entry.id in given],
+    )
+
+
+def relation_entries(relations: Iterable[CandidateRelation]) -> list[d.RelationEntry]:
+    """Return the relations of candidates as documents have them."""
+    return [
+        d.RelationEntry(
+            first=relation.first,
+            second=relation.second,
+            word=relation.word,
+            evidence=[
+                d.EvidenceEntry(
+                    word=each.word,
+                    message=visible(each.message),
+                    path=spelled(each.path) if each.path else None,
+                    line=each.line or None,
+                    by=each.by or None,
+                )
+                for each in relation.reasons
+            ],
+        )
+        for relation in relations
+    ]
+
+
+def file_status(pair: FilePair) -> str:
+    """Return what happened to a file in one word."""
+    if pair.moved:
+        return "renamed"
+    if pair.old is None:
+        return "created"
+    return "deleted" if pair.new is None else "modified"
+
+
+def chosen_hunks(document: d.ReviewDocument, names: Sequence[str]) -> d.ReviewDocument:
     """Return the document with only some of its files and hunks, and the same digests.
 
     Raises SourceError if the file or hunk does not exist.
 
-    - ``hunks``: hunks as ``PATH#LINES``, or paths; none for all hunks.
+    - ``names``: globs of files, or hunks as ``PATH#LINES``.
     """
-    globs, hunks = [*map(_typed, globs)], [*map(_typed, hunks)]
-    files = [file for batch in document.batches for file in batch.files]
-    named: dict[str, set[tuple[int, int]] | None] = {}
-    for name in hunks:
+    files = [file for task in document.tasks for file in task.files]
+    wanted: dict[str, set[tuple[int, int]] | None] = {}
+    for name in map(_typed, names):
+        matching = [file.path for file in files if fnmatchcase(file.path, name)]
+        if matching:
+            wanted |= dict.fromkeys(matching)
+            continue
         path, lines = _file_and_lines(files, name)
-        before = named.get(path, set())
-        named[path] = None if lines is None or before is None else before | {lines}
-    for glob in globs:
-        if not any(fnmatchcase(file.path, glob) for file in files):
-            raise SourceError(f"no changed file is called {visible(glob)}", hint=_paths(files))
+        before = wanted.get(path, set())
+        wanted[path] = None if lines is None or before is None else before | {lines}
 
     def shown(file: d.ReviewFileEntry) -> d.ReviewFileEntry | None:
-        if globs and not any(fnmatchcase(file.path, glob) for glob in globs):
-            return None
-        if not named:
-            return file
-        lines = named.get(file.path, set())
+        lines = wanted.get(file.path, set())
         if lines is None:
             return file
         remaining = [hunk for hunk in file.hunks if (hunk.lo, hunk.hi) in lines]
         return msgspec.structs.replace(file, hunks=remaining) if remaining else None
 
-    batches = [
-        msgspec.structs.replace(batch, files=[s for file in batch.files if (s := shown(file))])
-        for batch in document.batches
+    tasks = [
+        msgspec.structs.replace(task, files=[s for file in task.files if (s := shown(file))])
+        for task in document.tasks
     ]
-    remaining = [batch for batch in batches if batch.files or not (named or globs)]
-    if batches and not remaining:
-        raise SourceError("no hunk is left", hint="--path and --hunk choose different files")
-    return msgspec.structs.replace(document, batches=remaining)
+    return msgspec.structs.replace(document, tasks=[task for task in tasks if task.files])
 
 
 def _typed(name: str) -> str:
@@ -115,38 +194,197 @@ def _paths(files: Sequence[d.ReviewFileEntry]) -> str:
     return f"there are {first_few(paths, 8)}" if paths else "no file is changed"
 
 
-def _batch(worktrees: Review, number: int, rows: list[CandidateRow]) -> d.ReviewBatchEntry:
-    ranked, reasons = worktrees.batches[number - 1], worktrees.reasons[number - 1]
-    ids = [candidate.id for candidate in worktrees.candidates.found]
-    stands = {row.entry.cluster: row.entry.label for row in rows if row.stands}
-    group_of = {row.ranked.index: row.entry.cluster for row in rows}
-    return d.ReviewBatchEntry(
+# --- tasks and candidates ------------------------------------------------------------------------
+
+
+def _task(
+    review: Review, number: int, ranked: RankedBatch, entries: Mapping[int, d.CandidateEntry]
+) -> d.TaskEntry:
+    ids, files = review.matrix.ids, review.files[number - 1]
+    members = [review.candidates.found[index] for index in entries]
+    return d.TaskEntry(
         number=number,
-        task=visible(ranked.batch.task) or None,
+        name=visible(ranked.batch.task) or None,
+        members=list(ranked.batch.members),
+        shared=[spelled(path) for path in ranked.batch.shared],
+        by_issue={name: visible(issue) for name, issue in ranked.batch.named.items()},
         disagree=disagree(ranked.ranking),
-        digest=review_digest(worktrees.candidates.origin, [row.candidate for row in rows]),
-        candidates=[
-            d.ReviewCandidateEntry.of(
-                row.entry,
-                group=row.entry.cluster,
-                says=row.says().replace(STAND, stands.get(row.entry.cluster, "")),
-            )
-            for row in rows
-        ],
-        families=family_entries(worktrees.families[number - 1], ids),
-        groups=[
-            d.ReviewGroupEntry.of(
-                group_entry(cluster, ids),
-                number=group_of[cluster.representative],
-                reasons=reason_entries(of_group),
-            )
-            for cluster, of_group in zip(ranked.clusters, reasons, strict=True)
-        ],
-        files=sorted(
-            map(_file, worktrees.files[number - 1]),
-            key=lambda file: (KINDS.index(file.kind), file.path),
-        ),
+        digest=review_digest(review.candidates.origin, members),
+        families=[_family(family, ids, files, entries) for family in review.families[number - 1]],
+        files=sorted(map(_file, files), key=lambda file: (KINDS.index(file.kind), file.path)),
     )
+
+
+def _cluster(
+    review: Review, cluster: Cluster, number: int, reasons: Sequence[Reason]
+) -> d.CandidateCluster:
+    ids = review.matrix.ids
+    counts = review.verdicts.counts(ids[i] for i in cluster.members)
+    return d.CandidateCluster.of(
+        group_entry(cluster, ids),
+        task=number,
+        passed=counts["passed"],
+        failed=counts["failed"],
+        undecided=counts["undecided"],
+        words=[review.matrix.word(i, cluster.representative) for i in cluster.members],
+        reasons=reason_entries(reasons),
+    )
+
+
+def _candidate(
+    review: Review,
+    ranked_task: RankedBatch,
+    cluster: Cluster,
+    ranked: Ranked,
+    number: int,
+    group: int,
+) -> d.CandidateEntry:
+    candidate, best = review.candidates.found[ranked.index], cluster.representative
+    files = [
+        d.FileEntry.of(
+            pair,
+            path=spelled(pair.path),
+            kind=candidate.kind_of(pair.old or pair.path),
+            status=file_status(pair),
+            facts=[visible(fact) for fact in pair.facts],
+            old_path=spelled(pair.old or "") if pair.moved == "rename" else msgspec.UNSET,
+        )
+        for pair in review.patches[ranked.index].files
+    ]
+    return d.CandidateEntry.of(
+        ranked,
+        candidate,
+        label=visible(candidate.label),
+        tool=candidate.tool or None,
+        task=number,
+        rank=ranked.rank if ranked_task.is_ranked else None,
+        why=[visible(why) for why in ranked.why],
+        verdict=review.verdicts.outcome(candidate.id),
+        evidence=[],
+        checks=list(map(d.CheckEntry.of, review.verdicts.checks.get(candidate.id, ()))),
+        broken=[visible(why) for why in ranked.broken],
+        cluster=group,
+        representative=ranked.index == best,
+        similarity=float(review.values[ranked.index, best]),
+        word=review.matrix.word(ranked.index, best),
+        renamed=renamed_of(review.matrix.level(ranked.index, best)),
+        other_facets=list(review.matrix.beside(ranked.index, best)),
+        folder=visible(candidate.folder) or None,
+        branch=visible(candidate.branch) or None,
+        commit=candidate.commit or None,
+        base=candidate.base or None,
+        being_written=candidate.is_written,
+        conflicts=[
+            d.ConflictEntry(path=spelled(path), reason=reason)
+            for path, reason in candidate.conflicts.items()
+        ],
+        lines={
+            kind: d.LinesEntry(
+                files=len(of_kind),
+                added=sum(file.added for file in of_kind),
+                deleted=sum(file.deleted for file in of_kind),
+            )
+            for kind in KINDS
+            for of_kind in ([file for file in files if file.kind == kind],)
+        },
+        files=files,
+    )
+
+
+# --- families ------------------------------------------------------------------------------------
+
+
+def _family(
+    family: Family,
+    ids: Sequence[str],
+    files: Sequence[ReviewedFile],
+    entries: Mapping[int, d.CandidateEntry],
+) -> d.FamilyEntry:
+    members = [ids[index] for index in family.members]
+    code = [file for file in files if file.kind == "code"]
+    code = [file for file in code if not {c.id for c in file.changes}.isdisjoint(members)]
+    read = code or files
+    where: Counter[tuple[str, str]] = Counter()
+    names: Counter[str] = Counter()
+    places: Counter[str] = Counter()
+    comments = set[frozenset[str]]()
+    for member in members:
+        said = set[str]()
+        own_names = set[str]()
+        for file in read:
+            changed = file.changed(member)
+            functions = [qualified(_heads(file, file.hunks[index])) for index in changed]
+            if any(change.id == member for change in file.changes):
+                where.update(
+                    list(dict.fromkeys((file.path, function) for function in functions or [""]))
+                )
+            places.update(
+                f"{file.path}#{hunk_name(h.lo, h.hi)}" for h in map(file.hunks.__getitem__, changed)
+            )
+            if len(members) > 1:
+                own_names |= {
+                    name for hunk in file.fresh_names(member).values() for _, name in hunk.binds
+                }
+                said |= {line for index in changed for line in _comments(file, index, member)}
+        names.update(own_names)
+        comments.add(frozenset(said))
+    most = max(where.values(), default=0)
+    kinds = Counter(
+        kind for i in family.members for kind, of in entries[i].lines.items()
+        if of.files and kind != "code"
+    )  # fmt: skip
+    facets = {facet for edit in family.edits for own in edit.other_facets for facet in own}
+    facets |= {kind for kind, count in kinds.items() if code and count < len(members)}
+    return d.FamilyEntry(
+        lines=list(family.lines),
+        edits=[
+            d.FamilyEditEntry.of(
+                edit,
+                members=[ids[index] for index in edit.members],
+                other_facets=[list(own) for own in edit.other_facets],
+                renamed=[list(pair) for pair in edit.renamed],
+            )
+            for edit in family.edits
+        ],
+        where=[
+            d.WhereEntry(path=spelled(path), function=visible(function))
+            for (path, function), count in where.most_common()
+            # What one of several does besides is among what they differ in.
+            if count * 2 >= most
+        ],
+        names=[visible(name) for name in _of_some(names, len(members))],
+        places=[spelled(place) for place in _of_some(places, len(members))],
+        comments=len(comments) > 1,
+        facets=[kind for kind in KINDS if kind in facets],
+    )
+
+
+def _of_some(counts: Counter[str], everyone: int) -> list[str]:
+    """Return what not everyone has, of the fewest first."""
+    return sorted(
+        (name for name, n in counts.items() if n < everyone), key=lambda name: (counts[name], name)
+    )
+
+
+def _comments(file: ReviewedFile, index: int, member: str) -> Iterable[str]:
+    hunk = file.hunks[index]
+    old = {line.strip() for line in raw_lines(hunk.text)}
+    text = next((text for ids, text in file.variants(hunk) if member in ids), "")
+    new = (line.strip() for line in raw_lines(text))
+    return (line for line in new if line not in old and COMMENT.match(f"+ {line}"))
+
+
+def _heads(file: ReviewedFile, hunk: Hunk) -> list[Head]:
+    """Return the functions of the origin that a hunk is in."""
+    lines = raw_lines(file.text or "")
+    if hunk.text.strip():
+        return heads_above(lines, hunk.lo)
+    texts = (line for _, text in file.variants(hunk) for line in raw_lines(text) if line.strip())
+    first = next(texts, "").expandtabs(8)
+    return heads_above(lines, hunk.lo, len(first) - len(first.lstrip()))
+
+
+# --- files and hunks -----------------------------------------------------------------------------
 
 
 def _file(file: ReviewedFile) -> d.ReviewFileEntry:
@@ -208,10 +446,19 @@ def _slot(file: ReviewedFile, slot: tuple[int, ...]) -> d.SlotEntry:
 
 
 def _hunk(file: ReviewedFile, hunk: Hunk) -> d.ReviewHunkEntry:
+    lines, heads = raw_lines(file.text or ""), _heads(file, hunk)
+    before = max(0, hunk.lo - AROUND)
+    above = [head for head in heads if head.line < before]
     return d.ReviewHunkEntry.of(
         hunk,
         name=hunk_name(hunk.lo, hunk.hi),
+        function=visible(qualified(heads)),
+        head=d.HeadEntry(line=above[-1].line + 1, text=lines[above[-1].line].rstrip("\n"))
+        if above and above[-1] is heads[-1]
+        else None,
+        before="".join(lines[before : hunk.lo]),
         origin=hunk.text,
+        after="".join(lines[hunk.hi : hunk.hi + AROUND]),
         variants=[d.ReviewVariantEntry(ids=[*ids], text=text) for ids, text in file.variants(hunk)],
         unchanged=list(file.unchanged(hunk)),
     )

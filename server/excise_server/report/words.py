@@ -129,7 +129,7 @@ def words_of(matrix: _Worded) -> list[list[str]]:
     return [[matrix.word(i, j) for j in every] for i in every]
 
 
-DISAGREE = "they disagree: read, or run excise worktrees --run 'COMMAND'"
+DISAGREE = "they disagree: read each, or run excise review --run 'COMMAND'"
 """What is said where no two make the same edit: no order says much of that."""
 
 _NEXT = {
@@ -177,4 +177,4 @@ def relation_lines(relations: Sequence[RelationEntry], labels: Mapping[str, str]
                 "rivals": f"{a} and {b} are rivals"}  # fmt: skip
         yield f"{head.get(relation.word, f'{a} and {b}')}: {messages}"
     if (more := len(ordered) - _MOST_BETWEEN) > 0:
-        yield f"and {more:,} more pairs (--json has all)"
+        yield f"and {more:,} more pairs (--format json has all)"

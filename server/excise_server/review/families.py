@@ -26,7 +26,8 @@ MOST_MEMBERS = 300
 """Most candidates of a batch that are looked at for families."""
 
 _SAYS = re.compile(rb"\w")
-_COMMENT = re.compile(r"[+-] (#|//|/\*|\*|--|<!--|\"\"\"|''')")
+COMMENT = re.compile(r"[+-] (#|//|/\*|\*|--|<!--|\"\"\"|''')")
+"""A changed line that most often is a comment, or begins one."""
 
 Lines = dict[str, None]
 """Changed lines, each with its sign and without its indentation, in the order of the files."""
@@ -140,7 +141,7 @@ def _longest(lines: Sequence[str]) -> str:
 
 
 def _weight(line: str) -> tuple[bool, bool, int]:
-    return not _COMMENT.match(line), line[0] == "+", len(line)
+    return not COMMENT.match(line), line[0] == "+", len(line)
 
 
 def _telling(members: Sequence[int], changed: dict[int, Lines], most: int) -> tuple[str, ...]:
@@ -153,7 +154,10 @@ def _telling(members: Sequence[int], changed: dict[int, Lines], most: int) -> tu
     def telling(line: str) -> tuple[object, ...]:
         share = inside[line] / len(members) - outside[line] / others
         # What was added says more than what is gone, unless many fewer have added it.
-        return not _COMMENT.match(line), share + 0.5 * (line[0] == "+"), _weight(line)
+        return not COMMENT.match(line), share + 0.5 * (line[0] == "+"), _weight(line)
 
-    chosen = sorted(inside, key=telling, reverse=True)[:most]
+    # A line that few of several members have tells what one of them alone does.
+    shared = [line for line, count in inside.items() if 2 * count > len(members)]
+    own = [line for line in shared if outside[line] / others < inside[line] / len(members)]
+    chosen = sorted(own or shared or inside, key=telling, reverse=True)[: most if shared else 1]
     return tuple(line for line in inside if line in chosen)

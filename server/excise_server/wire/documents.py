@@ -296,24 +296,27 @@ class FamilyEditEntry(Shape, frozen=True, kw_only=True):
     line: str
 
 
+class WhereEntry(Shape, frozen=True, kw_only=True):
+    """A file, and the function in it that is changed, or an empty string."""
+
+    path: str
+    function: str
+
+
 class FamilyEntry(Shape, frozen=True, kw_only=True):
-    """Edits near each other, each to be read: what they share, and what each alone has."""
+    """Edits near each other, each to be read: what they share, and what each alone has.
+
+    ``names``, ``places``, ``comments`` and ``facets`` are what its members differ in: new names,
+    hunks, whether comments, and files other than code.
+    """
 
     lines: list[str]
     edits: list[FamilyEditEntry]
-
-
-class BatchEntry(Shape, frozen=True, kw_only=True):
-    """Candidates of one task."""
-
-    number: int
-    task: str | None
-    members: list[str]
-    ranked: bool
-    shared: list[str]
-    by_issue: dict[str, str]
-    disagree: bool
-    families: list[FamilyEntry]
+    where: list[WhereEntry]
+    names: list[str]
+    places: list[str]
+    comments: bool
+    facets: list[str]
 
 
 class EvidenceEntry(Shape, frozen=True, kw_only=True):
@@ -336,9 +339,9 @@ class RelationEntry(Shape, frozen=True, kw_only=True):
 
 
 class CandidateCluster(ClusterEntry, frozen=True, kw_only=True):
-    """Candidates of one batch that make similar edits."""
+    """Candidates of one task that make similar edits."""
 
-    batch: int
+    task: int
     passed: int
     failed: int
     undecided: int
@@ -381,12 +384,15 @@ class CheckEntry(Shape, frozen=True, kw_only=True):
 
 
 class CandidateEntry(Shape, frozen=True, kw_only=True):
-    """A candidate in rank order, without a rank if it is alone in its batch."""
+    """A candidate in rank order, without a rank if it is alone in its task.
+
+    ``evidence`` is what running something said of it, a short line each.
+    """
 
     id: str
     label: str
     tool: str | None
-    batch: int
+    task: int
     rank: int | None
     makers: int
     mean_similarity: float | None
@@ -394,6 +400,7 @@ class CandidateEntry(Shape, frozen=True, kw_only=True):
     edit_size: int
     verdict: str | None
     checks: list[CheckEntry]
+    evidence: list[str]
     no_op: bool
     stub: bool
     broken: list[str]
@@ -422,49 +429,6 @@ class CandidateEntry(Shape, frozen=True, kw_only=True):
     notes: list[str]
 
 
-class WorktreesDocument(Document, frozen=True, kw_only=True):
-    """The output of ``worktrees --json`` and ``cluster --git --json``."""
-
-    basis: str
-    intent: str
-    threshold: float
-    linkage: str
-    repository: str
-    base: str
-    origin: str
-    candidates: list[str]
-    labels: list[str]
-    similarity: Values
-    words: list[list[Word]]
-    batches: list[BatchEntry]
-    ranking: list[CandidateEntry]
-    clusters: list[CandidateCluster]
-    relations: list[RelationEntry]
-    other_batches: list[list[str]]
-    unchanged: list[str]
-    landed: list[str]
-    unknown_verdicts: list[str]
-    notes: dict[str, list[str]]
-    rejected: list[RejectedEntry]
-
-
-class SetAsideEntry(Shape, frozen=True, kw_only=True):
-    """A candidate that is left out of every score, group and order."""
-
-    id: str
-    label: str
-    state: str
-    digest: str
-
-
-class CandidatesDocument(WorktreesDocument, frozen=True, kw_only=True):
-    """The answer of `excise/candidates`: the command's document for candidates not set aside."""
-
-    set_aside: list[SetAsideEntry]
-    bases: dict[str, str]
-    given: list[str]
-
-
 # --- their review, hunk by hunk -------------------------------------------------------------------
 
 
@@ -475,16 +439,29 @@ class ReviewVariantEntry(Shape, frozen=True, kw_only=True):
     text: str
 
 
+class HeadEntry(Shape, frozen=True, kw_only=True):
+    """The line of the origin (from 1) with which a function begins."""
+
+    line: int
+    text: str
+
+
 class ReviewHunkEntry(Shape, frozen=True, kw_only=True):
     """Lines ``lo`` to ``hi`` (from 0, exclusive) of the origin, and what candidates have instead.
 
     ``name`` counts the same lines from 1. ``unchanged`` are the candidates that keep the lines.
+    ``function`` is where they are, and ``head`` its first line, unless the lines around the hunk,
+    ``before`` and ``after``, have it.
     """
 
     name: str
     lo: int
     hi: int
+    function: str
+    head: HeadEntry | None
+    before: str
     origin: str
+    after: str
     variants: list[ReviewVariantEntry]
     unchanged: list[str]
 
@@ -523,7 +500,7 @@ class FileChangeEntry(Shape, frozen=True, kw_only=True):
 
 
 class ReviewFileEntry(Shape, frozen=True, kw_only=True):
-    """A file that some candidate of a batch touches, under its path in the origin.
+    """A file that some candidate of a task touches, under its path in the origin.
 
     ``text`` is the origin's, where somebody deletes the file.
     """
@@ -539,61 +516,65 @@ class ReviewFileEntry(Shape, frozen=True, kw_only=True):
     slots: list[SlotEntry]
 
 
-class ReviewGroupEntry(Shape, frozen=True, kw_only=True):
-    """Candidates of a batch that make similar edits."""
+class TaskEntry(Shape, frozen=True, kw_only=True):
+    """Candidates of one task, and their changes of the origin, file by file.
+
+    ``name`` is its tool's. ``by_issue`` has those that only an issue makes rivals, with its name.
+    """
 
     number: int
+    name: str | None
     members: list[str]
-    representative: str
-    min_similarity: float
-    reasons: list[ReasonEntry]
-
-
-class ReviewCandidateEntry(Shape, frozen=True, kw_only=True):
-    """A candidate, in the order of the tables."""
-
-    id: str
-    label: str
-    tool: str | None
-    branch: str | None
-    behind: int
-    group: int
-    rank: int | None
-    why: list[str]
-    says: str
-    digest: str
-    being_written: bool
-    notes: list[str]
-
-
-class ReviewBatchEntry(Shape, frozen=True, kw_only=True):
-    """Candidates of one task and their changes of the origin, file by file."""
-
-    number: int
-    task: str | None
+    shared: list[str]
+    by_issue: dict[str, str]
     disagree: bool
     digest: str
-    candidates: list[ReviewCandidateEntry]
     families: list[FamilyEntry]
-    groups: list[ReviewGroupEntry]
     files: list[ReviewFileEntry]
 
 
 class ReviewDocument(Document, frozen=True, kw_only=True):
-    """The output of ``review --format json``."""
+    """The output of ``review --format json``: candidates by task, in rank order.
+
+    The rows of ``similarity`` and ``words`` are those of ``candidates``.
+    """
 
     basis: str
     intent: str
+    threshold: float
+    linkage: str
     repository: str
     origin: str
     digest: str
-    batches: list[ReviewBatchEntry]
+    tasks: list[TaskEntry]
+    candidates: list[CandidateEntry]
+    similarity: Values
+    words: list[list[Word]]
+    clusters: list[CandidateCluster]
     relations: list[RelationEntry]
-    other_batches: list[list[str]]
+    other_tasks: list[list[str]]
     unchanged: list[str]
     landed: list[str]
+    unknown_verdicts: list[str]
     notes: list[str]
     rejected: list[RejectedEntry]
+
+
+class SetAsideEntry(Shape, frozen=True, kw_only=True):
+    """A candidate that is left out of every score, group and order."""
+
+    id: str
+    label: str
+    state: str
+    digest: str
+
+
+class CandidatesDocument(ReviewDocument, frozen=True, kw_only=True):
+    """The answer of `excise/candidates`: the command's document for candidates not set aside."""
+
+    set_aside: list[SetAsideEntry]
+    bases: dict[str, str]
+    given: list[str]
 
 
 # --- what is taken of them ------------------------------------------------------------------------

@@ -334,11 +334,11 @@ class WorktreesParams(_Choosing):
 
 
 class CandidatesParams(ProtocolRecord):
-    """A folder or file of a repository, branches besides its worktrees, a batch, and the intent."""
+    """A folder or file of a repository, branches besides its worktrees, a task, and the intent."""
 
     uri: str
     branches: list[str] | None = None
-    batch: str | None = None
+    task: str | None = None
     intent: str | None = None
 
 

@@ -30,7 +30,7 @@ def arguments_of(**arguments: object) -> bytes:
 def survey(kind: str, arguments: bytes, cancel: CancelFlag) -> bytes:
     """Make a report.
 
-    Raises excise_server.sources.SourceError if git fails, or no batch has the name that was given.
+    Raises excise_server.sources.SourceError if git fails, or no task has the name that was given.
     Raises excise.errors.Cancelled when the flag was raised.
     """
     make, _ = _SURVEYS[kind]
@@ -47,12 +47,6 @@ def document_of(kind: str, data: bytes | memoryview) -> dict[str, Any]:
         return dict(d.plain(msgspec.convert(sent, _SURVEYS[kind][1])))
     except (msgspec.MsgspecError, ValueError, RecursionError) as error:
         raise BrokenFrameError(f"malformed message: {error}") from error
-
-
-def _worktrees(asked: Mapping[str, Any], cancel: CancelFlag) -> d.Shape:
-    from excise_server.report.worktrees import worktrees_document
-
-    return worktrees_document(_compared(asked, cancel))
 
 
 def _review(asked: Mapping[str, Any], cancel: CancelFlag) -> d.Shape:
@@ -120,13 +114,13 @@ def _compared(asked: Mapping[str, Any], cancel: CancelFlag) -> Review:
 def _candidates(asked: Mapping[str, Any], cancel: CancelFlag) -> d.Shape:
     from excise_server.candidates.chosen import without
     from excise_server.candidates.worktrees import compare_candidates
-    from excise_server.report.worktrees import candidates_document
+    from excise_server.report.review import candidates_document
 
     top, everyone = _everyone(asked)
     aside = asked["aside"]
     kept, left_out = without(everyone, aside)
     compared = compare_candidates(
-        top, kept, batch=asked["batch"], intent=asked["intent"], cancel=cancel
+        top, kept, batch=asked["task"], intent=asked["intent"], cancel=cancel
     )
     ids = {candidate["id"] for candidate in asked["given"]}
     return candidates_document(compared, left_out, aside, bases=asked["bases"], given=ids)
@@ -229,7 +223,6 @@ def _refused(name: str) -> float:
 
 
 _SURVEYS: dict[str, tuple[Callable[[Mapping[str, Any], CancelFlag], d.Shape | d.Plain], Any]] = {
-    "worktrees": (_worktrees, d.WorktreesDocument),
     "candidates": (_candidates, d.CandidatesDocument),
     "review": (_review, d.ReviewDocument),
     "take": (_take, d.TakeDocument),

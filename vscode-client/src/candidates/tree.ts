@@ -10,8 +10,8 @@ export type Icon = readonly [string, string?];
 
 /** A row of the view. */
 export interface Node {
-  /** A batch has the candidates of one task, if there are several, or a family of edits; a group those that make one edit; `aside` what was set aside. */
-  readonly kind: "batch" | "group" | "candidate" | "file" | "aside" | "hidden" | "rejected";
+  /** A task has its candidates, if there are several tasks, or those of a family of edits; a group those that make one edit; `aside` what was set aside. */
+  readonly kind: "task" | "group" | "candidate" | "file" | "aside" | "hidden" | "rejected";
   readonly id: string;
   readonly label: string;
   readonly description: string;
@@ -35,22 +35,22 @@ const BROKEN: Icon = ["warning", "list.warningForeground"];
 const UNCHANGED: Icon = ["circle-slash", "disabledForeground"];
 const USUAL: Icon = ["git-commit"];
 
-/** The roots of a repository's candidates: batches, families and groups in order, candidates, their files; `now` in seconds since 1970. */
+/** The roots of a repository's candidates: tasks, families and groups in order, candidates, their files; `now` in seconds since 1970. */
 export function roots(result: CandidatesDocument, now: number): Node[] {
-  const labels = new Map(result.ranking.map(({ id, label }) => [id, label]));
+  const labels = new Map(result.candidates.map(({ id, label }) => [id, label]));
   // How many candidates of a task change a file, by both.
   const touching = new Map<string, number>();
-  for (const { batch, files } of result.ranking) {
-    files.forEach((file) => touching.set(`${batch} ${file.path}`, (touching.get(`${batch} ${file.path}`) ?? 0) + 1));
+  for (const { task, files } of result.candidates) {
+    files.forEach((file) => touching.set(`${task} ${file.path}`, (touching.get(`${task} ${file.path}`) ?? 0) + 1));
   }
-  const batches = result.batches.map((batch): Node => {
-    const { number, members, task } = batch;
+  const tasks = result.tasks.map((task): Node => {
+    const { number, members, name } = task;
     const onlyHere = ({ path: file }: FileEntry): boolean => members.length > 1 && touching.get(`${number} ${file}`) === 1;
-    const groups = groupsOf(result, batch, labels, (work) => candidateNode(result, work, labels, onlyHere, now));
+    const groups = groupsOf(result, task, labels, (work) => candidateNode(result, work, labels, onlyHere, now));
     return {
-      kind: "batch",
-      id: `batch ${[...members].sort().join(" ")}`,
-      label: task === null ? `Task ${number}` : plain(task, 60),
+      kind: "task",
+      id: `task ${[...members].sort().join(" ")}`,
+      label: name === null ? `Task ${number}` : plain(name, 60),
       description: count(members.length, "candidate"),
       tooltip: ["Candidates of one task: they change the same files, or their tool says so."],
       children: told(groups),
@@ -73,18 +73,18 @@ export function roots(result: CandidatesDocument, now: number): Node[] {
       children: [],
     })),
   };
-  const [first] = batches;
-  return [...(batches.length === 1 && first !== undefined ? first.children : batches), ...(aside.children.length === 0 ? [] : [aside])];
+  const [first] = tasks;
+  return [...(tasks.length === 1 && first !== undefined ? first.children : tasks), ...(aside.children.length === 0 ? [] : [aside])];
 }
 
 /** The families of a task's candidates, and in each the edits with those that make them. A family of one edit is that alone. */
 function groupsOf(
   result: CandidatesDocument,
-  { number, members: everyone, families }: CandidatesDocument["batches"][number],
+  { number, members: everyone, families }: CandidatesDocument["tasks"][number],
   labels: ReadonlyMap<string, string>,
   nodeOf: (work: CandidateEntry) => Node,
 ): Node[] {
-  const reasons = result.clusters.flatMap((cluster) => (cluster.batch === number ? cluster.reasons : []));
+  const reasons = result.clusters.flatMap((cluster) => (cluster.task === number ? cluster.reasons : []));
   /** The facts that set candidates apart, with their names if they do not hold for all. */
   const factsOf = (ids: readonly string[]): string[] =>
     reasons.flatMap(({ text, members: some }) => {
@@ -94,7 +94,7 @@ function groupsOf(
     });
   return families.flatMap((family) => {
     const edits = family.edits.flatMap(({ members, words, relation, line }) => {
-      const nodes = result.ranking.filter(({ id }) => members.includes(id)).map(nodeOf);
+      const nodes = result.candidates.filter(({ id }) => members.includes(id)).map(nodeOf);
       const own = family.edits.length < 2 || line === "" ? "" : `only here: ${plain(line, 80)}`;
       const facts = joined(plain(relation, 40), [...new Set(factsOf(members))].join("; "), own);
       return groupNode({ members, representative: members[0] ?? "", min_similarity: 1 }, words, nodes, everyone.length, facts);
@@ -124,7 +124,7 @@ function familyNode(all: number, children: readonly Node[], lines: readonly stri
   const edits = children.length < all ? ` in ${children.length} edits` : "";
   const id = `family ${children.map((child) => child.id).join(" ")}`;
   const tooltip = ["They change the same lines in similar ways. Most of them have:", ...lines.map((line) => plain(line, 160))];
-  return { kind: "batch", id, label: `${count(all, "candidate")}${edits}, near each other`, description: "read each", tooltip, icon: ["library"], children };
+  return { kind: "task", id, label: `${count(all, "candidate")}${edits}, near each other`, description: "read each", tooltip, icon: ["library"], children };
 }
 
 /** A group, or the candidate that is alone in it, with the facts that set it apart. */
@@ -276,7 +276,7 @@ export interface ReviewFile {
 /** The files that candidates change, those of most candidates first. */
 export function reviewFiles(result: CandidatesDocument): ReviewFile[] {
   const files = new Map<string, ReviewFile["candidates"][number][]>();
-  for (const { id, label, files: changed } of result.ranking) {
+  for (const { id, label, files: changed } of result.candidates) {
     for (const file of changed) {
       // A renamed file is reviewed under its former name.
       const key = file.old_path ?? file.path;

@@ -72,7 +72,7 @@ export class CandidatesView implements vscode.TreeDataProvider<Node>, vscode.Fil
 
   getTreeItem(node: Node): vscode.TreeItem {
     const { Expanded, Collapsed, None } = vscode.TreeItemCollapsibleState;
-    const opened = node.kind === "batch" || (node.kind === "group" && this.total <= MANY);
+    const opened = node.kind === "task" || (node.kind === "group" && this.total <= MANY);
     const item = new vscode.TreeItem(node.label, node.children.length === 0 ? None : opened ? Expanded : Collapsed);
     item.id = `${this.parts.candidates.folder?.toString() ?? ""} ${node.id}`;
     item.description = node.description;
@@ -143,7 +143,7 @@ export class CandidatesView implements vscode.TreeDataProvider<Node>, vscode.Fil
     const result = this.parts.candidates.shown?.result;
     const { reported } = this;
     const report = reported?.result;
-    const knownIds = new Set([...(result?.candidates ?? []), ...(result?.set_aside.map(({ id }) => id) ?? [])]);
+    const knownIds = new Set([...(result?.candidates.map(({ id }) => id) ?? []), ...(result?.set_aside.map(({ id }) => id) ?? [])]);
     // While the repository is read, the candidates of the document alone would appear and disappear.
     const waiting = result === undefined && this.parts.candidates.searching;
     const uri = reported?.uri.toString() ?? "";
@@ -153,7 +153,7 @@ export class CandidatesView implements vscode.TreeDataProvider<Node>, vscode.Fil
       return [...rootNodes, ...beside];
     }
     const document: Node = {
-      kind: "batch",
+      kind: "task",
       id: `document ${uri}`,
       label: `Only for ${reported === undefined ? "" : plain(nameOf(reported.uri), 60)}`,
       description: count(candidatesIn(beside), "candidate"),
@@ -193,7 +193,7 @@ export class CandidatesView implements vscode.TreeDataProvider<Node>, vscode.Fil
   private countTouching(): void {
     const result = this.parts.candidates.shown?.result;
     this.touching = new Map<string, number>();
-    for (const { path } of result?.ranking.flatMap(({ files }) => files) ?? []) {
+    for (const { path } of result?.candidates.flatMap(({ files }) => files) ?? []) {
       const key = vscode.Uri.joinPath(vscode.Uri.file(result?.repository ?? ""), path).toString();
       this.touching.set(key, (this.touching.get(key) ?? 0) + 1);
     }

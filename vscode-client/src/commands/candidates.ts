@@ -107,9 +107,9 @@ export async function showCandidate(parts: Parts, argument?: unknown): Promise<v
 export async function compareCandidates(parts: Parts, argument?: unknown, selection?: unknown): Promise<void> {
   const { folder, result } = await found(parts);
   const ids = selected(argument, selection);
-  const chosen = result.ranking.filter(({ id }) => ids.includes(id)).slice(0, 2);
-  const first = chosen[0] ?? (await pick(result.ranking, "Compare two candidates: the first"));
-  const others = result.ranking.filter(({ id }) => id !== first.id);
+  const chosen = result.candidates.filter(({ id }) => ids.includes(id)).slice(0, 2);
+  const first = chosen[0] ?? (await pick(result.candidates, "Compare two candidates: the first"));
+  const others = result.candidates.filter(({ id }) => id !== first.id);
   const second = chosen[1] ?? (await pick(others, `Compare ${plain(first.label, 60)} with`));
   const [firstSide, secondSide] = [sides(parts, folder, first.id), sides(parts, folder, second.id)];
   const both = new Map<string, [Content | undefined, Content | undefined]>();

@@ -39,7 +39,7 @@ export async function found(parts: Parts): Promise<Omit<Chosen, "work">> {
 export async function candidateOf(parts: Parts, argument: unknown, title: string): Promise<Chosen> {
   const { folder, result } = await found(parts);
   const wanted = given(argument).candidate;
-  const work = wanted === undefined ? await pick(result.ranking, title) : result.ranking.find(({ id }) => id === wanted);
+  const work = wanted === undefined ? await pick(result.candidates, title) : result.candidates.find(({ id }) => id === wanted);
   if (work === undefined) {
     throw new Halt(`${message(wanted ?? "", 60)} is not there any more`);
   }

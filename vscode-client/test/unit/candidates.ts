@@ -6,7 +6,7 @@ export function work(id: string, more: Partial<CandidateEntry> = {}): CandidateE
     id,
     label: id.replace(/^\w+:/, ""),
     tool: null,
-    batch: 1,
+    task: 1,
     rank: 1,
     makers: 1,
     why: ["nobody else makes it"],
@@ -33,28 +33,27 @@ export function work(id: string, more: Partial<CandidateEntry> = {}): CandidateE
 }
 
 /** The entry of a task, in which each family is a list of edits, and an edit its candidates. */
-export function batch(number: number, task: string | null, ...families: string[][][]): CandidatesDocument["batches"][number] {
-  const edit = (members: string[]): CandidatesDocument["batches"][number]["families"][number]["edits"][number] => ({ members, words: members.map(() => "identical"), relation: "", line: "+ y" });
-  return { number, task, members: families.flat(2), families: families.map((edits) => ({ lines: ["+ x = 1"], edits: edits.map(edit) })) };
+export function task(number: number, name: string | null, ...families: string[][][]): CandidatesDocument["tasks"][number] {
+  const edit = (members: string[]): CandidatesDocument["tasks"][number]["families"][number]["edits"][number] => ({ members, words: members.map(() => "identical"), relation: "", line: "+ y" });
+  return { number, name, members: families.flat(2), families: families.map((edits) => ({ lines: ["+ x = 1"], where: [], names: [], edits: edits.map(edit) })), files: [] };
 }
 
 export function cluster(members: string[], facts: string[] = []): CandidateCluster {
   const reasons = facts.map((text) => ({ kind: "tests", text, members }));
   const [representative = ""] = members;
   const words = members.map(() => "identical");
-  return { batch: 1, members, representative, min_similarity: 1, reasons, words, passed: 0, failed: 0, undecided: 0 };
+  return { task: 1, members, representative, min_similarity: 1, reasons, words, passed: 0, failed: 0, undecided: 0 };
 }
 
 export function candidates(more: Partial<CandidatesDocument> = {}): CandidatesDocument {
   const ids = ["worktree:ada", "worktree:bo", "branch:chen"];
   return {
     repository: "/home/mina/shop",
-    ...{ signature: "", base: "c0ffee", origin: "", labels: [], words: [], notes: {} },
-    candidates: ids,
+    ...{ signature: "", origin: "", words: [], notes: [] },
     similarity: [],
     clusters: [cluster(ids.slice(0, 2), ["adds no tests"]), cluster(["branch:chen"], ["deletes 12 lines"])],
-    batches: [batch(1, null, [ids.slice(0, 2)], [ids.slice(2)])],
-    ranking: [
+    tasks: [task(1, null, [ids.slice(0, 2)], [ids.slice(2)])],
+    candidates: [
       work("worktree:ada", { representative: true }),
       work("worktree:bo", { identical: ["worktree:ada"] }),
       work("branch:chen", { cluster: 2, kind: "branch", folder: null, branch: "chen" }),

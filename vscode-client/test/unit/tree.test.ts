@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { type Node, age, documentGroups, fileTooltip, fileWords, iconOf, isReviewed, reviewFiles, roots, share } from "../../src/candidates/tree";
 import { type Circumstances, viewState } from "../../src/candidates/view";
 import type { FileEntry } from "../../src/protocol";
-import { batch, candidates, cluster, work } from "./candidates";
+import { candidates, cluster, task, work } from "./candidates";
 import { report } from "./report";
 
 const NOW = 1_700_000_000;
@@ -15,8 +15,8 @@ function shape(node: Node): unknown {
 }
 
 function lone(more: Parameters<typeof work>[1]): Node {
-  const batches = [batch(1, null, [["worktree:x"]])];
-  const [node] = roots(candidates({ clusters: [cluster(["worktree:x"])], batches, ranking: [work("worktree:x", more)] }), NOW);
+  const tasks = [task(1, null, [["worktree:x"]])];
+  const [node] = roots(candidates({ clusters: [cluster(["worktree:x"])], tasks, candidates: [work("worktree:x", more)] }), NOW);
   assert.ok(node?.kind === "candidate");
   return node;
 }
@@ -29,12 +29,12 @@ test("groups stand in order, and a group of one has no row of its own", () => {
 });
 
 test("edits near each other are one row above them, which does not call them the same", () => {
-  const batches = [batch(1, null, [["worktree:ada", "worktree:bo"], ["branch:chen"]])];
-  const [family, ...more] = roots(candidates({ batches }), NOW);
+  const tasks = [task(1, null, [["worktree:ada", "worktree:bo"], ["branch:chen"]])];
+  const [family, ...more] = roots(candidates({ tasks }), NOW);
   assert.ok(family);
   assert.deepEqual(shape(family), ["3 candidates in 2 edits, near each other", [["2 of 3 are identical", ["ada", "bo"]], "chen"]]);
-  assert.deepEqual([family.kind, family.description, family.tooltip.at(-1), more], ["batch", "read each", "+ x = 1", []]);
-  const [apart] = roots(candidates({ batches: [batch(1, null, [["worktree:ada"], ["worktree:bo"], ["branch:chen"]])] }), NOW);
+  assert.deepEqual([family.kind, family.description, family.tooltip.at(-1), more], ["task", "read each", "+ x = 1", []]);
+  const [apart] = roots(candidates({ tasks: [task(1, null, [["worktree:ada"], ["worktree:bo"], ["branch:chen"]])] }), NOW);
   assert.ok(apart);
   assert.equal(apart.label, "3 candidates, near each other");
   assert.deepEqual(apart.children.map(({ description }) => description.split(" · ").slice(1).join()), ["adds no tests,only here: + y", "adds no tests,only here: + y", "deletes 12 lines,only here: + y"]);
@@ -44,17 +44,17 @@ test("groups that would read alike begin with their names", () => {
   const ids = ["a", "b", "c", "d"].map((name) => `worktree:${name}`);
   const clusters = [cluster(ids.slice(0, 2)), cluster(ids.slice(2))];
   const ranking = ids.map((id, at) => work(id, { cluster: at < 2 ? 1 : 2 }));
-  const nodes = roots(candidates({ clusters, ranking, batches: [batch(1, null, [ids.slice(0, 2)], [ids.slice(2)])] }), NOW);
+  const nodes = roots(candidates({ clusters, candidates: ranking, tasks: [task(1, null, [ids.slice(0, 2)], [ids.slice(2)])] }), NOW);
   assert.deepEqual(nodes.map(({ description }) => description), ["a, b", "c, d"]);
 });
 
 test("several tasks are told apart, and what was set aside comes last", () => {
-  const batches = [batch(1, "fix-7", [["worktree:ada", "worktree:bo"]]), batch(2, null, [["branch:chen"]])];
+  const tasks = [task(1, "fix-7", [["worktree:ada", "worktree:bo"]]), task(2, null, [["branch:chen"]])];
   const [first, second] = candidates().clusters;
   assert.ok(first && second);
-  const ranking = candidates().ranking.map((one) => (one.id === "branch:chen" ? { ...one, batch: 2 } : one));
+  const ranking = candidates().candidates.map((one) => (one.id === "branch:chen" ? { ...one, task: 2 } : one));
   const set_aside = [{ id: "branch:old", label: "old", state: "hidden" as const, digest: "" }];
-  const nodes = roots(candidates({ batches, clusters: [first, { ...second, batch: 2 }], ranking, set_aside }), NOW);
+  const nodes = roots(candidates({ tasks, clusters: [first, { ...second, task: 2 }], candidates: ranking, set_aside }), NOW);
   assert.deepEqual(nodes.map(shape), [
     ["fix-7", [["Both are identical", ["ada", "bo"]]]],
     ["Task 2", ["chen"]],
@@ -88,8 +88,8 @@ test("files say what is done to them, and whose they are alone", () => {
     { path: "lib/b.py", kind: "code", status: "renamed", added: 0, deleted: 0, facts: ["rename from c.py"], old_path: "c.py" },
     { path: "tests/d.py", kind: "tests", status: "deleted", added: 0, deleted: 9, facts: [] },
   ];
-  const ranking = candidates().ranking.map((one) => (one.id === "worktree:bo" ? { ...one, files } : one));
-  const [group] = roots(candidates({ ranking }), NOW);
+  const ranking = candidates().candidates.map((one) => (one.id === "worktree:bo" ? { ...one, files } : one));
+  const [group] = roots(candidates({ candidates: ranking }), NOW);
   assert.ok(group?.kind === "group");
   const shown = group.children[1]?.children.map(({ status, label, description }) => [status, label, description]);
   assert.deepEqual(shown, [
@@ -171,7 +171,7 @@ const rankingOfFiles = [
 ];
 
 test("the files of all candidates, each once, where the target has them; those of most candidates first", () => {
-  const files = reviewFiles(candidates({ ranking: rankingOfFiles }));
+  const files = reviewFiles(candidates({ candidates: rankingOfFiles }));
   assert.deepEqual(files.map(({ path }) => path), ["src/a.py", "lib/b.py", "c.py", "new.py"]);
   assert.deepEqual(files.map(fileWords), ["3 candidates · src", "2 candidates · renamed, deleted · lib", "1 candidate", "1 candidate · created"]);
   assert.deepEqual(files.map(isReviewed), [true, true, true, false], "what is not in the target has no hunks there");
@@ -182,7 +182,7 @@ test("the files of all candidates, each once, where the target has them; those o
 });
 
 test("names of files are made harmless", () => {
-  const [hostile] = reviewFiles(candidates({ ranking: [work("x", { label: "a\u202eb", files: [file("d\u0000/e\n", "modified")] })] }));
+  const [hostile] = reviewFiles(candidates({ candidates: [work("x", { label: "a\u202eb", files: [file("d\u0000/e\n", "modified")] })] }));
   assert.ok(hostile);
   const said = [fileWords(hostile), ...fileTooltip(hostile)].join(" ");
   // eslint-disable-next-line no-control-regex
@@ -191,7 +191,7 @@ test("names of files are made harmless", () => {
 
 test("1,000 candidates of 100 files are put together at once", () => {
   const many = Array.from({ length: 1000 }, (_, n) => work(`w${n}`, { files: Array.from({ length: 100 }, (_file, at) => file(`f${at}`, "modified")) }));
-  const files = reviewFiles(candidates({ ranking: many }));
+  const files = reviewFiles(candidates({ candidates: many }));
   assert.equal(files.length, 100);
   assert.equal(files[0]?.candidates.length, 1000);
 });

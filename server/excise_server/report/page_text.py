@@ -1,0 +1,433 @@
+"""A review on a terminal, or as plain text: the page for deciding, or hunks as code.
+
+The page has at most so many lines on a terminal of 80 columns as can be seen at once; -v has all.
+In a pipe or file, every line of code and every sentence is one unbroken line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from rich.cells import cell_len
+from rich.console import Console, RenderableType
+from rich.text import Text
+
+from excise_server.foundation.escape import printable, source_text
+from excise_server.report.page import FamilyBlock, HunkView, Page, ShownLine
+from excise_server.report.tables import UNWRAPPED, Sentence, cut, filled
+from excise_server.report.words import plural
+from excise_server.wire import documents as d
+
+FEW, FEW_LINES = 6, 15
+MANY, MANY_LINES = 50, 40
+"""Most lines of a page for so many candidates, on 80 columns."""
+
+MOST_ROOMY = 3
+"""Most families of a task of which more than one line is shown."""
+
+COLUMNS = 80
+"""Columns for which these numbers are: on a narrower terminal it takes more lines."""
+
+_INDENT = "   "
+
+
+def most_lines(candidates: int) -> int:
+    """Return how many lines a page may have.
+
+    >>> [most_lines(count) for count in (1, 5, 28, 50, 200)]
+    [15, 15, 28, 40, 40]
+    """
+    share = (min(max(candidates, FEW), MANY) - FEW) / (MANY - FEW)
+    return FEW_LINES + round(share * (MANY_LINES - FEW_LINES))
+
+
+# --- the page ------------------------------------------------------------------------------------
+
+
+def page_lines(page: Page, out: Console) -> Iterator[RenderableType]:
+    """Yield the page: tasks, families and their edits, and what to do next."""
+    shown = _Overview(page, out)
+    if page.verbose:
+        yield from shown.everything()
+        return
+    lines: list[Text] = []
+    most = most_lines(len(page.entries))
+    if out.is_terminal and out.width < COLUMNS:
+        most = most * COLUMNS // max(out.width, 1)
+    for room in _ROOMS:
+        lines, is_whole = shown.lines(room, most)
+        if is_whole:
+            break
+    yield from lines
+
+
+class _Room(NamedTuple):
+    """What is shown of a family: telling lines, lines of names of an edit, and edits.
+
+    ``rows``: whether a single candidate is one line.
+    """
+
+    telling: int = 3
+    names: int = UNWRAPPED
+    edits: int = UNWRAPPED
+    rows: bool = False
+
+
+_ROOMS = (
+    *(_Room(), _Room(2), _Room(1), _Room(1, rows=True), _Room(1, 2, rows=True)),
+    *(_Room(1, 2, 12, rows=True), _Room(1, 2, 3, rows=True), _Room(1, 1, 2, rows=True)),
+)
+"""What is tried one after the other, until the page is short enough."""
+
+
+@dataclass(frozen=True, slots=True)
+class _PagePart:
+    """Lines of the page that stay together, and how many candidates they have: 0 for headings."""
+
+    lines: list[Text]
+    size: int
+
+
+class _Overview:
+    """The page, with so many telling lines of a family as there is room for."""
+
+    def __init__(self, page: Page, out: Console) -> None:
+        self.page = page
+        self.width = out.width if out.is_terminal else UNWRAPPED
+
+    def everything(self) -> Iterator[Text]:
+        yield from self.head()
+        for part in self.parts(_Room()):
+            yield from part.lines
+        yield Text("")
+        for line in self.page.details():
+            yield from self.sentence(line)
+        for line in self.page.between_tasks():
+            yield from self.sentence(f"between tasks: {line}")
+        for why, names in self.page.left_out():
+            yield from self.sentence(f"{why}: {', '.join(names)}")
+        yield from self.next()
+
+    def next(self) -> Iterator[Text]:
+        """Yield what to do next, in lines that break between sentences and commands."""
+        parts = [
+            Text(word)
+            for part in self.page.next()
+            for word in ([part] if len(part) <= self.width else part.split(" "))
+        ]
+        if self.width == UNWRAPPED and parts:
+            yield Text(" ").join(parts)
+        else:
+            yield from filled(parts, self.width, Text(), " ")
+
+    def lines(self, shown_of: _Room, most: int) -> tuple[list[Text], bool]:
+        """Return at most so many lines, and whether they are all."""
+        head, foot = list(self.head()), list(self.foot())
+        parts = list(self.parts(shown_of))
+        room = most - len(head) - len(foot)
+        if sum(len(part.lines) for part in parts) <= room:
+            return [*head, *(line for part in parts for line in part.lines), *foot], True
+        fitting: list[_PagePart] = []
+        for part in parts:
+            if sum(len(other.lines) for other in (*fitting, part)) > room - 1:
+                break
+            fitting.append(part)
+        while fitting and not fitting[-1].size:  # a heading of nothing
+            fitting.pop()
+        shown = [line for part in fitting for line in part.lines]
+        more = _more([part.size for part in parts[len(fitting) :] if part.size])
+        return [*head, *shown, Text(_INDENT + more, "dim"), *foot], False
+
+    def head(self) -> Iterator[Text]:
+        title = printable(self.page.title)
+        onto = f"onto {self.page.document.origin[:8]}" if self.page.entries else ""
+        gap = 2 if self.width == UNWRAPPED else min(self.width, 80) - cell_len(title + onto)
+        if gap >= 2:
+            yield Text.assemble((title, "bold"), " " * gap, (onto, "dim"))
+            return
+        yield from self.sentence(title, "bold")
+        if onto:
+            yield Text(onto, "dim")
+
+    def foot(self) -> Iterator[Text]:
+        between = self.page.between_tasks()
+        more = f"; {len(between) - 1:,} more: excise land" if len(between) > 1 else ""
+        lines = [f"Between tasks: {between[0]}{more}"] if between else []
+        lines.append(self.page.not_looked_at())
+        shown = [text for line in lines if line for text in self.sentence(printable(line))]
+        shown += self.next()
+        yield from [Text(""), *shown] if shown else []
+
+    def parts(self, room: _Room) -> Iterator[_PagePart]:
+        several = len(self.page.document.tasks) > 1
+        for task in self.page.rivals:
+            if several:
+                yield _PagePart(
+                    list(self.sentence(printable(self.page.task_head(task)), "bold")), 0
+                )
+            blocks = self.page.blocks(task)
+            own = room if len(blocks) <= MOST_ROOMY else room._replace(telling=1, rows=True)
+            yield from (_PagePart(list(self.block(block, own)), block.size) for block in blocks)
+        if self.page.alone and self.page.rivals:
+            alone = plural(len(self.page.alone), "candidate")
+            head = f"{alone} in tasks of their own: nobody competes; excise land says how they fit"
+            if len(self.page.alone) == 1:
+                head = "Alone in its task:"
+            yield _PagePart(list(self.sentence(head, "bold")), 0)
+        singles = list(map(self.page.single, self.page.alone))
+        pad = max((cell_len(self.label(block)) for block in singles), default=0)
+        for block in singles:
+            if several or room.rows:
+                yield _PagePart([self.row("", block, pad)], 1)
+            else:
+                yield _PagePart(list(self.block(block, room)), 1)
+
+    def block(self, block: FamilyBlock, room: _Room) -> Iterator[Text]:
+        only = block.edits[0] if block.size == 1 else None
+        if only is not None and room.rows:
+            yield self.row(block.letter, block)
+            for line in block.about:
+                yield from self.sentence(_INDENT + line)
+            return
+        head = block.head if only is None else f"{block.head}: {printable(only.names[0])}"
+        start = Text.assemble((block.letter.ljust(2), "bold"), " ", head)
+        place = _place(block.where)
+        if start.cell_len + 3 + place.cell_len <= self.width:
+            yield Text.assemble(start, "   ", place)
+        else:
+            yield from self.sentence(head, first=block.letter.ljust(3))
+            if place:
+                yield self.fitted(Text.assemble(_INDENT, place))
+        for line in block.telling(room.telling):
+            yield self.fitted(Text.assemble(_INDENT, _changed(line)))
+        for edit in block.edits[: room.edits] if only is None else ():
+            labels = [printable(name) for name in edit.names]
+            row = Text(f"{_INDENT}{edit.says}: {', '.join(labels)}")
+            if edit.line and row.cell_len + 24 <= self.width:
+                yield self.fitted(Text.assemble(row, "   ", _changed(edit.line)))
+                continue
+            yield from self.names(f"{edit.says}: ", labels, room.names)
+            if edit.line:
+                yield self.fitted(Text.assemble(_INDENT * 2, _changed(edit.line)))
+        if hidden := [len(edit.ids) for edit in block.edits[room.edits :]]:
+            edits = plural(len(hidden), "more edit")
+            yield Text(f"{_INDENT}and {plural(sum(hidden), 'candidate')} in {edits}: -v", "dim")
+        for line in block.about:
+            yield from self.sentence(_INDENT + printable(line))
+
+    def names(self, start: str, labels: Sequence[str], most: int) -> Iterator[Text]:
+        """Yield names in lines that break between two of them, at most so many lines."""
+        if self.width == UNWRAPPED:
+            if most < UNWRAPPED and len(labels) > 12:
+                labels = [*labels[:12], f"and {len(labels) - 12:,} more"]
+            yield Text(f"{_INDENT}{start}{', '.join(labels)}")
+            return
+        longest = max(self.width - cell_len(_INDENT + start) - 1, 8)
+        parts = [Text(cut(label, longest)) for label in labels]
+        count = len(parts)
+        while True:
+            rest = [Text(f"and {len(parts) - count:,} more")] * (count < len(parts))
+            lines = list(filled([*parts[:count], *rest], self.width, Text(_INDENT + start), ", "))
+            if len(lines) <= most or count <= 1:
+                break
+            count -= 1
+        yield from lines
+
+    def label(self, block: FamilyBlock) -> str:
+        """Return the name of a single candidate, with what is said of it, cut to half a line."""
+        name = printable(block.edits[0].names[0])
+        label = printable(self.page.labels[block.edits[0].ids[0]])
+        if self.width == UNWRAPPED:
+            return name
+        half = max(12, self.width // 2 - 4)
+        short, said = cut(label, half), Text(name.removeprefix(label))
+        if said.cell_len > (room := half - cell_len(short)):
+            said.truncate(max(room - 1, 0), overflow="ellipsis")
+            return f"{short}{said.plain})" if said.cell_len > len(" (ab") else short
+        return short + said.plain
+
+    def row(self, letter: str, block: FamilyBlock, pad: int = 0) -> Text:
+        """Return a candidate in one line: its name, where, and the line that tells."""
+        label, place = self.label(block), _place(block.where[:1])
+        if self.width != UNWRAPPED:
+            label += " " * (pad - cell_len(label))
+            longest = max(12, (self.width - cell_len(label) - 7) // 2)
+            place = Text(cut(place.plain, longest)) if place.cell_len > longest else place
+        start, line = f"{letter:<3}" if letter else "", "".join(block.telling(1))
+        return self.fitted(Text.assemble((start, "bold"), label, "  ", place, "  ", _changed(line)))
+
+    def fitted(self, text: Text) -> Text:
+        """Return a line that ends where the terminal does."""
+        if self.width != UNWRAPPED and text.cell_len > self.width:
+            text = text.copy()
+            text.truncate(self.width, overflow="ellipsis")
+        return text
+
+    def sentence(self, text: str, style: str = "", first: str = "") -> Iterator[Text]:
+        """Yield a sentence in lines that break between words."""
+        indent = _INDENT if text.startswith(_INDENT) or first else ""
+        if self.width == UNWRAPPED:
+            yield Text(f"{first}{text}", style)
+            return
+        words = [Text(cut(word, self.width - 5), style) for word in text.strip().split(" ")]
+        yield from filled(words, self.width, Text(first or indent, "bold" if first else style), " ")
+
+
+def _more(sizes: Sequence[int]) -> str:
+    count = sum(sizes)
+    if all(size == 1 for size in sizes):
+        return f"and {count:,} more by one candidate each: -v"
+    return f"and {count:,} more candidates in {plural(len(sizes), 'block')}: -v"
+
+
+def _place(where: Sequence[tuple[str, str]]) -> Text:
+    """Return where a family changes something: the file and the function."""
+    if not where:
+        return Text()
+    path, function = where[0]
+    more = f" and {len(where) - 1:,} more" if len(where) > 1 else ""
+    text = Text(printable(path), "cyan")
+    if function:
+        text.append("  ").append(printable(function), "italic not bold")
+    return text.append(more, "dim")
+
+
+def _changed(line: str) -> Text:
+    return Text(printable(line), "green" if line.startswith("+") else "red")
+
+
+# --- hunks ---------------------------------------------------------------------------------------
+
+
+def review_lines(page: Page, against: str, out: Console) -> Iterator[RenderableType]:
+    """Yield the hunks of every task."""
+    for number, task in enumerate(page.document.tasks):
+        if number:
+            yield Text("")
+        if len(page.document.tasks) > 1:
+            yield Sentence(Text(""), printable(page.task_head(task)), "bold")
+        text = HunkText(page.hunks(task, against), out)
+        for place, file in enumerate(task.files):
+            if place:
+                yield Text("")
+            yield from text.file(file)
+    if not page.document.tasks:
+        yield Text(page.title)
+    if line := page.not_looked_at():
+        yield Text("")
+        yield Sentence(Text(""), printable(line))
+    if page.verbose:
+        for line in page.details():
+            yield Sentence(Text(""), printable(line))
+
+
+@dataclass(frozen=True, slots=True)
+class _Where:
+    """The source of a block of lines, as ``--path`` names it, and the columns of its numbers."""
+
+    name: str
+    gutter: int
+
+
+@dataclass(frozen=True, slots=True)
+class HunkText:
+    """Files and hunks as lines of text."""
+
+    shown: HunkView
+    out: Console
+
+    def row(self, start: Text, parts: Sequence[Text]) -> Iterator[Text]:
+        """Yield names in lines that break between two of them."""
+        if self.out.is_terminal:
+            yield from filled(parts, self.out.width, start, ", ")
+        else:
+            yield Text.assemble(start, Text(", ").join(parts))
+
+    def who(self, start: str, ids: Sequence[str], style: str = "") -> Iterator[Text]:
+        """Yield names in lines that break between two of them."""
+        labels = [self.name(label) for label in self.shown.each(ids)]
+        yield from self.row(Text(start, style), labels)
+
+    def name(self, label: str) -> Text:
+        """Return a candidate's name, cut to a line of the terminal."""
+        width = max(self.out.width - 8, 8) if self.out.is_terminal else len(label)
+        return Text(cut(printable(label), width), "bold")
+
+    def file(self, file: d.ReviewFileEntry) -> Iterator[Text]:
+        """Yield a file: what happens to it, and its hunks."""
+        head = printable(self.shown.file_head(file))
+        path = printable(file.path)
+        if self.out.is_terminal:
+            path = cut(path, max(self.out.width - len(head), self.out.width // 2))
+        yield Text.assemble((path, "bold cyan"), (head, ""))
+        for fact, labels in self.shown.file_facts(file):
+            yield from self.row(Text(f"  {printable(fact)}: "), list(map(self.name, labels)))
+        if self.shown.is_folded(file):
+            count = plural(len(file.hunks), "hunk")
+            yield Text(f"  generated: {count} folded (-v shows all)", "dim")
+            return
+        for hunk in file.hunks:
+            yield from self.hunk(file, hunk)
+        if lines := self.shown.deleted_lines(file):
+            yield Text("the file that they delete", "dim")
+            yield from self.lines(lines, _Where(file.path, len(str(len(lines)))))
+
+    def hunk(self, file: d.ReviewFileEntry, hunk: d.ReviewHunkEntry) -> Iterator[Text]:
+        """Yield a hunk: its head and the lines around it, and each text with who has it."""
+        shown = self.shown.hunk(hunk)
+        where = _Where(f"{file.path}#{hunk.name}", len(str(hunk.hi + len(shown.below))))
+        function = f"  {printable(hunk.function)}" if hunk.function else ""
+        yield Text.assemble((f"#{hunk.name}", "cyan"), (function, "italic"))
+        yield from self.lines(shown.above, where)
+        if not shown.is_against_origin:
+            who = shown.reference.ids
+            yield from self.who(f"{self.shown.share(who)}: ".lstrip(": "), who)
+        yield from self.lines(shown.reference.lines, where)
+        for words, ids, lines in self.shown.texts_beside(shown):
+            if words:
+                yield from self.who(f"{words}: ", ids)
+            yield from self.lines(lines, where)
+        words, ids = self.shown.leaving(hunk, shown)
+        if ids:
+            yield from self.who(f"{words}: ", ids, "dim")
+        elif words:
+            yield Text(words, "dim")
+
+    def lines(self, lines: Sequence[ShownLine], where: _Where) -> Iterator[Text]:
+        """Yield lines with their numbers and signs, with a count for the middle of many."""
+        for line in self.shown.folded(lines):
+            if isinstance(line, ShownLine):
+                yield from self.line(line, where.gutter)
+            else:
+                more = f"{line:,} more lines (--path {printable(where.name)} -v shows all)"
+                yield Text(f"{'…':>{where.gutter}}   {more}", "dim")
+
+    def line(self, line: ShownLine, width: int) -> Iterator[Text]:
+        """Yield a line of code behind its number in the origin and its sign."""
+        gutter = Text(f"{line.number or '':>{width}} {line.sign} ", "dim")
+        style = {"-": "red", "+": "green"}.get(line.sign, "dim")
+        text, position = Text(), 0
+        for lo, hi in line.marks if style != "dim" else ():
+            text.append(source_text(line.text[position:lo]), style)
+            text.append(source_text(line.text[lo:hi]), f"{style} reverse")
+            position = hi
+        text.append(source_text(line.text[position:]), style)
+        yield from self.fitted(gutter, text)
+
+    def fitted(self, gutter: Text, text: Text) -> Iterator[Text]:
+        """Yield a line of code, on a terminal in pieces that are indented behind the gutter."""
+        room = self.out.width - gutter.cell_len
+        if not self.out.is_terminal or text.cell_len <= room:
+            yield Text.assemble(gutter, text)
+            return
+        start = gutter
+        while text.cell_len > room:
+            fitting = min(max(room, 1), len(text))
+            while fitting > 1 and cell_len(text.plain[:fitting]) > room:
+                fitting -= 1
+            yield Text.assemble(start, text[:fitting])
+            text, start = text[fitting:], Text(" " * gutter.cell_len)
+        if text:
+            yield Text.assemble(start, text)
