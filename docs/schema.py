@@ -26,6 +26,7 @@ DOCUMENTS: dict[str, tuple[str, type[shapes.Shape]]] = {
     "take": ("What `excise take --format json` prints.", shapes.TakeDocument),
     "undone": ("What `excise take --undo --format json` prints.", shapes.UndoneDocument),
     "since": ("What `excise since --format json` prints.", shapes.SinceDocument),
+    "land": ("What `excise land --format json` prints.", shapes.LandDocument),
     "review": ("What `excise review --format json` prints.", shapes.ReviewDocument),
 }
 

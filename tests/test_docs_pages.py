@@ -19,6 +19,7 @@ from pathlib import Path
 
 import click
 import pytest
+from examples import tasks
 from tests.server.git_repository import needs_git
 from tests.terminal import shown
 
@@ -47,6 +48,7 @@ def folders(tmp_path_factory):
     (top / "repository").mkdir()
     (top / "empty").mkdir()
     made = {"shop": build(top / "repository"), "empty": top / "empty"}
+    made["settings"] = tasks.build(top / "tasks" / "settings")
     made["examples"] = top / "examples"
     shutil.copytree(ROOT / "examples", made["examples"])
     made["inventory"] = made["examples"] / "inventory"

@@ -12,7 +12,12 @@ from typing import Any
 import msgspec
 
 from excise_server.wire import lsp as p
-from excise_server.wire.documents import CandidatesDocument, ReviewDocument, TakenDocument
+from excise_server.wire.documents import (
+    CandidatesDocument,
+    LandDocument,
+    ReviewDocument,
+    TakenDocument,
+)
 
 SOURCES = Path(__file__).parents[1] / "vscode-client" / "src"
 FILE = SOURCES / "protocol.ts"
@@ -29,6 +34,7 @@ DOCUMENTS: dict[str, type[Any]] = {
     "excise/worktrees": ReviewDocument,
     "excise/candidates": CandidatesDocument,
     "excise/take": TakenDocument,
+    "excise/land": LandDocument,
 }
 """The records of answers that the protocol leaves to the documents of commands."""
 WORDS: dict[object, str] = {str: "string", int: "number", float: "number", bool: "boolean"}

@@ -7,6 +7,7 @@ import re
 from dataclasses import replace
 
 import pytest
+from examples.tasks import BASE, CFG, EXTRA, PLANTED, RENAMED
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.server.command import excise
@@ -23,38 +24,6 @@ from excise_server.review.candidate import Candidate, marked_identical
 from excise_server.review.relations import Batch, CandidateRelation, RelationReason, batches
 from excise_server.sources.candidates import Candidates
 
-CFG = """\
-def parse(text):
-    result = {}
-    for line in text.splitlines():
-        key, _, value = line.partition("=")
-        result[key] = value
-    return result
-
-
-def dump(values):
-    return str(values)
-
-
-class Store:
-    def __init__(self, text):
-        self.values = parse(text)
-
-    def fetch(self, key):
-        return self.values[key]
-"""
-APP = "import cfg\n\n\ndef main(text):\n    return cfg.parse(text)\n"
-EXTRA = "import cfg\n\nprint(cfg.parse('a=1'))\n"
-BASE = {"cfg.py": CFG, "app.py": APP}
-RENAMED = {path: text.replace("parse(", "parse_config(") for path, text in BASE.items()}
-BODY = CFG[CFG.index("    result =") : CFG.index("\n\n\ndef dump")]
-PLANTED = {
-    "rename": RENAMED,
-    "newcall": {"extra.py": EXTRA},
-    "methodD": {"cfg.py": f"{CFG}\n    def has(self, key):\n        return key in self.values\n"},
-    "methodE": {"cfg.py": f"{CFG}\n    def drop(self, key):\n        del self.values[key]\n"},
-    "rewriteparse": {"cfg.py": CFG.replace(BODY, "    return dict(text.split())")},
-}
 EXPECTED = {
     ("newcall", "rename"): "breaks",
     ("methodD", "methodE"): "both add",

@@ -143,7 +143,8 @@ def test_what_cannot_be_taken_is_refused_by_name(repo, choices, parts):
 
 
 def test_what_touches_is_two_texts_of_one_hunk_unless_each_is_named(repo):
-    one_line(excise("take", "--repo", str(repo.path), "fay", "dana"), "open.txt#7-8 of fay")
+    both = "open.txt#7 of fay", "open.txt#8 of dana"
+    one_line(excise("take", "--repo", str(repo.path), "fay", "dana"), *both)
     named = take(repo, "fay", "open.txt#7", "dana", "open.txt#8").out
     assert "+ETA\n" in named
     assert "+iota\n" in named

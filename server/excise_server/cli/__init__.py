@@ -18,6 +18,7 @@ from excise_server.version import VERSION
 COMMANDS = {
     "review": "What did they do, and which do I take? Runs if no command is named.",
     "take": "Give me that, so that it works: as one patch, or in my files.",
+    "land": "These are different tasks: what lands together, in which order, what breaks?",
     "since": "What has changed since I looked?",
     "cluster": "Which of hundreds of patches are one issue, one family, one edit?",
     "compare": "The numbers of a file's revisions: every pair, the order, what diverges.",
@@ -28,7 +29,7 @@ COMMANDS = {
 }
 
 # These parse their input in a fork: if a text ends the process, another fork starts again.
-_PARSING = {"review", "take", "cluster", "compare"}
+_PARSING = {"review", "take", "land", "cluster", "compare"}
 
 EPILOG = """\b
 Exit codes:

@@ -128,7 +128,7 @@ def command(
         raise click.UsageError("--run needs a repository: leave out --origin.")
     planned = None if plan is None else _read_plan(plan)
     if not write or origin is not None:
-        _make_good(repo, origin)
+        make_good(repo, origin)
     folders: tuple[str, ...] = ()
     if origin is not None:
         folders, selection = selection.only, replace(selection, only=())
@@ -165,7 +165,7 @@ def command(
             say(f"the mix does not pass {run}: {reason}{'' if anyway else f'; {ANYWAY_HINT}'}")
             if not anyway:
                 return 1
-    undo_command = _write(repo, origin, result) if write else None
+    undo_command = write_taken(repo, origin, result) if write else None
     if origin is None and result.files:
         from excise_server.memory.reviewed import note_taken
 
@@ -233,7 +233,7 @@ def _opened(
             sys.stderr.flush()  # a signal that was held back ends the process now
 
 
-def _make_good(repo: str, origin: str | None) -> None:
+def make_good(repo: str, origin: str | None) -> None:
     """Put back what an interrupted take changed, so that it is not read as somebody's edits."""
     try:
         with _opened(repo, origin, make=False):
@@ -242,7 +242,7 @@ def _make_good(repo: str, origin: str | None) -> None:
         say(f"note: {error}")
 
 
-def _write(repo: str, origin: str | None, taken: Taken) -> str | None:
+def write_taken(repo: str, origin: str | None, taken: Taken) -> str | None:
     """Write the files, and return the command that undoes it, unless there was nothing to do."""
     with _opened(repo, origin) as (top, checkout, stop):
         assert checkout is not None

@@ -1,9 +1,11 @@
 """Running git where everything in the repository may be hostile: its config, refs, links, names.
 
-Only plumbing that reads is ever run (`ALLOWED`). Nothing that a repository's config can name is
-executed: there is no pager, hook, file system monitor, helper or textconv in these commands, and
-those that a later git might start are overridden. A missing object is never fetched, because every
-transport is forbidden twice. No terminal, no prompt, no lock is taken.
+Only plumbing that reads is ever run (`ALLOWED`), but for the few commands that make a new branch
+(`WRITES`): they touch no working tree, and no index but one that the caller made. Nothing that a
+repository's config can name is executed: there is no pager, hook, filter, file system monitor,
+helper or textconv in these commands, and those that a later git might start are overridden. A
+missing object is never fetched, because every transport is forbidden twice. No terminal, no prompt,
+no lock is taken by what reads.
 """
 
 from __future__ import annotations
@@ -14,7 +16,7 @@ import signal
 import subprocess
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 
 from excise_server.foundation.inputs import SourceError, UnansweredError
@@ -24,6 +26,7 @@ ALLOWED = frozenset(
     {
         "cat-file",
         "check-attr",
+        "check-ref-format",
         "config --get",
         "diff-tree",
         "for-each-ref",
@@ -37,6 +40,14 @@ ALLOWED = frozenset(
     }
 )
 """The commands that `Git.run` takes."""
+
+WRITES = frozenset(
+    {"commit-tree", "hash-object", "read-tree", "update-index", "update-ref", "write-tree"}
+)
+"""The commands that `Git.write` takes."""
+
+_WRITING = ("commit.gpgSign=false", "core.logAllRefUpdates=true", "core.splitIndex=false")
+"""What is overridden in these, too: no program signs, and nothing is beside the index."""
 
 MAX_OUTPUT = 110_000_000
 """The largest output of one call, far above that of any question."""
@@ -165,10 +176,38 @@ class Git:
         command = " ".join(arguments[:words])
         if command not in ALLOWED:
             raise ValueError(f"git {command} is not one of the commands that only read")
+        return self._run(command, arguments, stdin, status, git_dir, warnings, {}, _OVERRIDES)
+
+    def write(self, *arguments: str, index: str, stdin: bytes = b"", **environment: str) -> bytes:
+        """Return what a plumbing command prints that writes objects, an index or a new ref.
+
+        Raises GitError and UnansweredError as `run` does.
+
+        - ``index``: the file of the index, which is not the repository's own.
+        - ``environment``: what else the command reads, as ``GIT_AUTHOR_NAME``.
+        """
+        command = arguments[0]
+        if command not in WRITES:
+            raise ValueError(f"git {command} is not one of the commands that make a branch")
+        more = {"GIT_INDEX_FILE": index, **environment}
+        overrides = (*_OVERRIDES, *_WRITING)
+        return self._run(command, arguments, stdin, (0,), "", None, more, overrides)
+
+    def _run(
+        self,
+        command: str,
+        arguments: Sequence[str],
+        stdin: bytes,
+        status: tuple[int, ...],
+        git_dir: str,
+        warnings: list[str] | None,
+        environment: Mapping[str, str],
+        overrides: Sequence[str],
+    ) -> bytes:
         if self._given_up:
             raise UnansweredError(f"git {command} was not run: {self._given_up[0]}")
         line = [self._executable, "--no-pager"]
-        for override in _OVERRIDES:
+        for override in overrides:
             line += ["-c", override]
         line += [*self._bare, *([f"--git-dir={git_dir}"] if git_dir else []), *arguments]
         with tempfile.TemporaryFile() as source, tempfile.TemporaryFile() as out:
@@ -179,7 +218,7 @@ class Git:
                     process = subprocess.Popen(  # noqa: S603 - no shell; the path is absolute
                         line,
                         cwd=self.folder,
-                        env=clean_environment(os.environ),
+                        env=clean_environment(os.environ) | dict(environment),
                         stdin=source.fileno(),
                         stdout=out.fileno(),
                         stderr=errors.fileno(),
@@ -253,5 +292,8 @@ def _failure(command: str, status: int, message: str) -> GitError:
             f"git refuses the repository at {match[1]}: another user owns it",
             hint="if you trust it: git config --global --add safe.directory PATH",
         )
+    if re.search("tell me who you are|empty ident|unable to auto-detect email", message):
+        hint = "git config --global user.name NAME; git config --global user.email MAIL"
+        return GitError("git does not know who you are", hint=hint)
     lines = [line for line in message.split("\n") if line.startswith(("fatal: ", "error: "))]
     return GitError(f"git {command} failed: {lines[-1] if lines else f'exit status {status}'}")

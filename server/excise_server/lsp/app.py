@@ -129,6 +129,7 @@ CUSTOM: dict[str, Callable[..., Any]] = {
     "excise/reject": candidates.reject,
     "excise/setBase": candidates.set_base,
     "excise/take": edits.take,
+    "excise/land": candidates.land,
     "excise/counters": review.counters,
 }
 HANDLERS: dict[str, Callable[..., Any]] = {

@@ -340,6 +340,22 @@ def take_answer(document: Document) -> Answer:
     }
 
 
+def land_answer(document: Document) -> Answer:
+    """Return the output of `excise land --format json`, a line for each candidate and reason."""
+    left_out = [
+        f"{each['id']}: {obstacle['message']}"
+        for each in document["left_out"]
+        for obstacle in each["obstacles"]
+    ]
+    undecided = [" or ".join(each["id"] for each in task) for task in document["undecided"]]
+    return {
+        "landed": some([each["id"] for each in document["landed"]], _MOST_TAKEN, "candidates"),
+        "left_out": some(left_out, _MOST_TAKEN, "reasons"),
+        "undecided": some(undecided, _MOST_TAKEN, "tasks"),
+        **take_answer(document),
+    }
+
+
 def with_hidden(answer: Answer) -> Answer:
     """Return an answer that says how many invisible characters it shows escaped."""
     note = hidden_note([msgspec.json.encode(answer).decode()])

@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import BinaryIO
 
-from excise.patches import Message, PatchError
+from excise.patches import Message, PatchError, postings
+from excise.patches import newest as newest_of
 from excise.patches import read as read_messages
 from excise_server.foundation.files import FLAGS, file_error
 from excise_server.foundation.inputs import Rejected, SourceError, unique_ids
@@ -102,6 +103,35 @@ def queue_of(
         others,
         tuple(notes_of(members)),
     )
+
+
+def newest(queue: Queue) -> Queue:
+    """Return the queue without patches that a newer version of their series replaces."""
+    kept = {queue.sent[index].id for index in newest_of([member.message for member in queue.sent])}
+    gone = [member.id for member in queue.patches if member.id not in kept]
+    said = [(name, "left out: its series has a newer version") for name in gone]
+    return replace(
+        queue,
+        sent=tuple(member for member in queue.sent if member.id in kept),
+        notes=(*queue.notes, *said),
+    )
+
+
+def as_series(queue: Queue) -> Queue:
+    """Return the queue with every series as one patch, under the id of its first message."""
+    sent: list[Member] = []
+    notes: list[tuple[str, str]] = []
+    for posting in postings([member.message for member in queue.sent]):
+        members = [queue.sent[index] for index in posting.messages]
+        if len(members) == 1 and not posting.missing:
+            sent.append(members[0])
+            continue
+        message = replace(members[0].message, patch=posting.patch, title=posting.title)
+        sent.append(Member(members[0].id, message))
+        if posting.missing:
+            places = ", ".join(map(str, posting.missing[:8]))
+            notes.append((members[0].id, f"missing from its series: {places}"))
+    return replace(queue, sent=tuple(sent), notes=(*queue.notes, *notes))
 
 
 def _messages(data: bytes) -> tuple[Message, ...]:

@@ -12,13 +12,23 @@ from dataclasses import dataclass, replace
 from excise.text import byte_lines
 from excise_server.foundation.changes import LINK, SUBMODULE, Side
 from excise_server.foundation.escape import printable, shown_name
+from excise_server.foundation.file_bytes import text_of_bytes
 from excise_server.foundation.inputs import SourceError, first_few
 from excise_server.review.candidate import Candidate
 from excise_server.review.git_patch import FileEdit
 from excise_server.review.hunks import FileChange, hunk_name
 from excise_server.review.merged_bytes import joined, merged_bytes
+from excise_server.review.relations import both_only_add
 
 SPLIT_HINT = "only the hunks that you name, with --split"
+
+
+class OverlapError(SourceError):
+    """The error for parts of candidates that cannot all be taken; ``owners`` are their ids."""
+
+    def __init__(self, reason: str, owners: Iterable[str], hint: str = "") -> None:
+        super().__init__(reason, hint=hint)
+        self.owners = tuple(dict.fromkeys(owners))
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +107,7 @@ def composed_file(
         new_path = path if side is None else replacement.change.path
         return FileEdit(new_path, path if origin else new_path, origin, side), _distinct(parts)
     assert origin is not None  # a file that is created is taken as a whole
-    chosen = disjoint(lines)
+    chosen = disjoint(lines, origin)
     data = origin.data
     if (own := origin.lines) is not None and (chosen or "mark" in by_kind):
         pieces_of_lines: list[tuple[Sequence[bytes], bool]] = []
@@ -123,18 +133,20 @@ def _distinct(parts: Iterable[TakenPart]) -> list[TakenPart]:
     return list(dict.fromkeys(parts))
 
 
-def _overlap(a: NewLines | Fact, b: NewLines | Fact) -> SourceError:
+def _overlap(a: NewLines | Fact, b: NewLines | Fact) -> OverlapError:
     hint = "take one of them"
     if any(isinstance(piece, NewLines) and piece.with_hunk for piece in (a, b)):
         hint += f", or {SPLIT_HINT}"
-    return SourceError(f"two choices overlap: {a.name} and {b.name}", hint=hint)
+    reason = f"two choices overlap: {a.name} and {b.name}"
+    return OverlapError(reason, (a.owner.id, b.owner.id), hint)
 
 
-def disjoint(lines: Sequence[NewLines]) -> list[NewLines]:
-    """Return edits in the order of the file, each once.
+def disjoint(lines: Sequence[NewLines], origin: Side) -> list[NewLines]:
+    """Return edits of a file in the order of its lines, each once.
 
-    Of a candidate that is chosen as a whole, its single hunks add nothing. An edit that lies in
-    another one of the same candidate adds nothing either.
+    What several only add at one place stays in the given order, if its order says nothing
+    (`excise.order_free`). Of a candidate that is chosen as a whole, its single hunks add nothing.
+    An edit that lies in another one of the same candidate adds nothing either.
 
     Raises SourceError if two overlap.
     """
@@ -146,15 +158,32 @@ def disjoint(lines: Sequence[NewLines]) -> list[NewLines]:
         near = [other for other in near if other.hi >= edit.lo]
         if any(_holds(other, edit) for other in near):
             continue
+        same_gap = [other for other in near if edit.lo == edit.hi == other.lo == other.hi]
+        both_add = same_gap and _both_add(same_gap, edit, origin)
         for other in near:
-            # They share a line, one lies strictly inside the other, or both fill one gap.
-            same_gap = edit.lo == edit.hi == other.lo == other.hi
-            if same_gap or (edit.lo < other.hi and other.lo < edit.hi):
+            # They share a line, one lies strictly inside the other, or both fill one gap. What two
+            # candidates do to neighbouring lines is two texts of one hunk, and no mix either.
+            touches = (
+                edit.owner.id != other.owner.id
+                and (edit.is_of_all or other.is_of_all)
+                and edit.is_hunk
+                and other.is_hunk
+            )
+            is_near = other not in same_gap if both_add else touches or other in same_gap
+            if is_near or (edit.lo < other.hi and other.lo < edit.hi):
                 larger, smaller = sorted((other, edit), key=lambda edit: edit.lo - edit.hi)
                 raise _overlap(larger, smaller)
         chosen.append(edit)
         near.append(edit)
     return sorted(chosen, key=lambda edit: (edit.lo, edit.hi))
+
+
+def _both_add(earlier: Sequence[NewLines], edit: NewLines, origin: Side) -> bool:
+    """Whether an insertion may stand behind others at the same place, in any order."""
+    target, a = origin.text, text_of_bytes(b"".join(other.data for other in earlier))
+    if target is None or a is None or (b := text_of_bytes(edit.data)) is None:
+        return False
+    return both_only_add(edit.path, target, edit.lo, a, b) is not None
 
 
 def _holds(a: NewLines, b: NewLines) -> bool:
@@ -172,12 +201,12 @@ def check_names(files: Iterable[FileEdit], parts: Mapping[str, Sequence[TakenPar
         if file.new is None:
             continue
         if file.path in by_path:
-            owners = [shown_name(part.candidate) for part in parts.get(file.path, ())]
+            owners = [shown_name(part.candidate) for part in parts.get(file.old_path, ())]
             old_paths = f"{shown_name(by_path[file.path].old_path)} and {shown_name(file.old_path)}"
             who = f" ({first_few(owners)})" if owners else ""
-            raise SourceError(
-                f"two choices overlap: {old_paths} would both be {shown_name(file.path)}{who}"
-            )
+            reason = f"two choices overlap: {old_paths} would both be {shown_name(file.path)}{who}"
+            every = (*parts.get(by_path[file.path].old_path, ()), *parts.get(file.old_path, ()))
+            raise OverlapError(reason, (part.candidate for part in every))
         by_path[file.path] = file
 
 

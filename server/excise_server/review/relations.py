@@ -25,7 +25,7 @@ from excise.preparation import Readings
 from excise.python_facts import Module
 from excise.reading import PARSER_SECONDS, Reading
 from excise.text import raw_lines
-from excise_server.foundation.changes import LINK, SUBMODULE, Side, differing_lines
+from excise_server.foundation.changes import LINK, SUBMODULE, Side, differing_lines, patch_files
 from excise_server.foundation.escape import printable, shown_name
 from excise_server.review.candidate import Candidate
 from excise_server.review.imports import PythonFiles
@@ -37,6 +37,8 @@ RelationWord = Literal[
 """What two candidates are to each other: the first of these that holds. Others are independent."""
 
 _WORDS: tuple[RelationWord, ...] = get_args(RelationWord)
+
+_WORD = re.compile(r"\w+")
 
 _RIVALS: frozenset[RelationWord] = frozenset(_WORDS[:4])
 
@@ -194,6 +196,55 @@ def relations(
         if evidence:
             every.append(CandidateRelation(a.candidate.id, b.candidate.id, _few(evidence)))
     return tuple(every)
+
+
+Texts = Mapping[str, str]
+"""Normalised texts by path."""
+
+
+def broken_in_target(
+    candidates: Iterable[Candidate],
+    pairs: Mapping[str, Sequence[FilePair]],
+    readings: Readings,
+    files_with: Callable[[frozenset[str]], Texts],
+) -> dict[str, tuple[RelationReason, ...]]:
+    """Return by id what candidates take away and files use that they do not change.
+
+    - ``pairs``, ``readings``: as of `relations`.
+    - ``files_with``: returns the files of the target that have one of some words.
+    """
+    candidates = list(candidates)
+    edits = _Reader(candidates, pairs, readings)
+    taken = {c.id: edits.edit(c, pairs[c.id]) for c in candidates}
+    words = {
+        name: frozenset(
+            word
+            for word in (*edit.names.taken_names, *edit.taken)
+            if word.isidentifier() and len(word) > 1
+        )
+        for name, edit in taken.items()
+    }
+    files = files_with(frozenset().union(*words.values()))
+    words_of = {path: set(_WORD.findall(text)) for path, text in files.items()}
+    broken = {}
+    for candidate in candidates:
+        own = candidate.old.keys() | candidate.new.keys()
+        using = [
+            p for p in files if p not in own and not words[candidate.id].isdisjoint(words_of[p])
+        ]
+        if not using:
+            continue
+        sides = {
+            path: Side("100644", files[path].encode("utf-8", "surrogatepass")) for path in using
+        }
+        target = Candidate("", "", "", "", label="the target", new=sides)
+        beside = {"": patch_files({}, sides), candidate.id: pairs[candidate.id]}
+        reader = _Reader([candidate, target], beside, readings)
+        a, b = (reader.edit(each, beside[each.id]) for each in (candidate, target))
+        reasons = [why for why in reader.broken(a, b) if why.by == candidate.id]
+        if reasons:
+            broken[candidate.id] = tuple(reasons)[:MOST_EVIDENCE]
+    return broken
 
 
 def _tasks_named(candidate: Candidate) -> list[tuple[str, ...]]:
@@ -401,13 +452,24 @@ def _added(
     [(lo, hi, a), *more], [(start, stop, b), *others] = mine, theirs
     if more or others or not lo == hi == start == stop:
         return None
-    if is_changelog(path):
-        message = f"both add entries to {shown_name(path)}: their order is to be checked"
-        return RelationReason("both add", message, path, lo + 1)
-    added = both_add(target, lo, a, b, languages.resolve(None, path, target))
-    if added is None:
+    where = both_only_add(path, target, lo, a, b)
+    if where is None:
         return None
-    return RelationReason("both add", f"both add to {added.parent or path}", path, lo + 1)
+    return RelationReason("both add", f"both add {where}", path, lo + 1)
+
+
+def both_only_add(path: str, target: str, line: int, a: str, b: str) -> str | None:
+    """Return to what two insertions at one place add, or None if their order may say something.
+
+    - ``target``, ``a``, ``b``: normalised texts: the file, and what is inserted before a line.
+    - ``line``: from 0.
+    """
+    if line == len(raw_lines(target)):  # the last line of the file may have no line end
+        a, b = (part if part.endswith("\n") else f"{part}\n" for part in (a, b))
+    if is_changelog(path):
+        return f"entries to {shown_name(path)}: their order is to be checked"
+    added = both_add(target, line, a, b, languages.resolve(None, path, target))
+    return None if added is None else f"to {printable(added.parent) or shown_name(path)}"
 
 
 def _rivalry(

@@ -26,8 +26,9 @@ from typing import NamedTuple
 
 import msgspec
 
+from excise.patches.blocks import Span
 from excise.text import byte_lines, raw_lines
-from excise_server.foundation.changes import LINK, SUBMODULE, Side
+from excise_server.foundation.changes import LINK, SUBMODULE, Side, differing_lines
 from excise_server.foundation.escape import path_spelled, printable, shown_name
 from excise_server.foundation.file_bytes import ByteLines, text_of_bytes
 from excise_server.foundation.inputs import SourceError, first_few
@@ -54,6 +55,7 @@ from excise_server.review.hunks import (
     review_files,
 )
 from excise_server.review.imports import PythonFiles, WrongUse
+from excise_server.review.kinds import is_changelog
 from excise_server.review.merged_bytes import Conversion, conversion
 from excise_server.review.mixes import BrokenMixError, Finding, Mix, Piece, edit_of_line, mending
 
@@ -99,6 +101,9 @@ class TakenUnit:
 class Taken:
     """The result: its files, where each part comes from, the units of chosen hunks, and notes.
 
+    - ``steps``: for each candidate in the order of the choices, the files of the target that it
+      changes, by path: as they are with it and with those before it.
+
     In a review, also the commit that the ``patch`` is for, and the digest of the review.
     """
 
@@ -109,6 +114,7 @@ class Taken:
     origin: str = ""
     digest: str = ""
     patch: bytes = b""
+    steps: tuple[dict[str, FileEdit], ...] = ()
 
 
 def take(
@@ -117,6 +123,7 @@ def take(
     *,
     anyway: bool = False,
     split: bool = False,
+    by_steps: bool = False,
 ) -> Taken:
     """Compose the chosen parts into one change of the target.
 
@@ -129,8 +136,11 @@ def take(
     - ``choices``: in any order.
     - ``anyway``: whether a mix that cannot work is taken, and what is wrong with it becomes a note.
     - ``split``: whether a hunk is taken without those that belong with it.
+    - ``by_steps``: whether the result has its ``steps``.
     """
-    return _Take(batches, list(choices), split=split).taken(anyway=anyway)
+    taking = _Take(batches, list(choices), split=split)
+    taken = taking.taken(anyway=anyway)
+    return replace(taken, steps=tuple(taking.steps())) if by_steps else taken
 
 
 _Unit = tuple[tuple[tuple[int, int], ...], tuple[str, ...]]
@@ -180,13 +190,40 @@ class _Take:
             for path, origin in sorted(self.origins.items())
         ]
         files = tuple(file for file, _ in composed)
-        check_names(files, {file.path: parts for file, parts in composed})
+        check_names(files, {file.old_path: parts for file, parts in composed})
         return Taken(
             tuple(file for file in files if file.is_edit),
             tuple(part for _, parts in composed for part in parts),
-            (*self._said_of_units(), *self._checked(files, anyway=anyway)),
+            (*self._said_of_units(), *self._checked(files, anyway=anyway), *self._entries()),
             tuple(self.units),
         )
+
+    def steps(self) -> Iterator[dict[str, FileEdit]]:
+        """Yield the files of each owner, as they are with it and the owners before it."""
+        changed: dict[str, dict[str, None]] = defaultdict(dict)
+        for path in self.origins:
+            pieces: list[NewLines | Fact] = [*self.lines[path], *self.facts[path]]
+            for piece in pieces:
+                changed[piece.owner.id][path] = None
+        before = set[str]()
+        for owner in self.owners:
+            before.add(owner.id)
+            yield {
+                path: composed_file(
+                    path,
+                    self.origins[path],
+                    [piece for piece in self.lines[path] if piece.owner.id in before],
+                    [piece for piece in self.facts[path] if piece.owner.id in before],
+                )[0]
+                for path in changed[owner.id]
+            }
+
+    def _entries(self) -> Iterator[str]:
+        """Yield where several candidates add entries, whose order nobody knows."""
+        for path in sorted(filter(is_changelog, self.origins)):
+            gaps = {(e.lo, e.owner.id) for e in self.lines[path] if e.lo == e.hi}
+            if len({lo for lo, _ in gaps}) < len(gaps):
+                yield f"{shown_name(path)}: several add entries at one place: order to check"
 
     # --- candidates and their files ---
 
@@ -260,8 +297,8 @@ class _Take:
             result = None if change.new is None else (change.path, change.new.mode, change.new.data)
             yield Fact(candidate, file.path, "file", result, change)
             return
-        # The hunks of all chosen candidates: edits that touch are two texts of one hunk, no mix.
-        yield from _all_lines(candidate, self._reviewed(*self.owners)[file.path], old, new)
+        texts = [raw_lines(side.text or "") for side in (change.old, change.new)]
+        yield from _all_lines(candidate, file.path, old, new, differing_lines(*texts))
         if change.path != file.path:
             yield Fact(candidate, file.path, "name", change.path, change)
         if change.old.mode != change.new.mode:
@@ -457,7 +494,9 @@ class _Take:
         for fact in self.facts[path]:
             if fact.kind == "file":
                 return fact.owner
-        edits = disjoint(self.lines[path])
+        if (origin := self.origins.get(path)) is None:
+            return None
+        edits = disjoint(self.lines[path], origin)
         placed = [(edit.lo, edit.hi, len(byte_lines(edit.data))) for edit in edits]
         index = edit_of_line(placed, line)
         return None if index is None else edits[index].owner
@@ -596,16 +635,19 @@ def _lines(change: FileChange) -> tuple[ByteLines | None, ByteLines | None]:
 
 
 def _all_lines(
-    candidate: Candidate, file: ReviewedFile, old: ByteLines, new: ByteLines
+    candidate: Candidate, path: str, old: ByteLines, new: ByteLines, spans: Iterable[Span]
 ) -> Iterator[NewLines]:
-    """Yield everything that a candidate does to the lines of a file, byte for byte."""
+    """Yield everything that a candidate does to the lines of a file, byte for byte.
+
+    - ``spans``: where the text differs.
+    """
     line = shift = 0
-    for lo, hi, start, stop in (*file.spans(candidate.id), (len(old.lines), -1, -1, -1)):
+    for lo, hi, start, stop in (*spans, (len(old.lines), -1, -1, -1)):
         for first, last in _differing(old.lines[line:lo], new.lines[line + shift : lo + shift]):
             data = b"".join(new.lines[line + shift + first : line + shift + last])
-            yield NewLines(candidate, file.path, line + first, line + last, data, True, False)
+            yield NewLines(candidate, path, line + first, line + last, data, True, False)
         if hi >= 0:
-            yield NewLines(candidate, file.path, lo, hi, b"".join(new.lines[start:stop]), True)
+            yield NewLines(candidate, path, lo, hi, b"".join(new.lines[start:stop]), True)
         line, shift = hi, stop - hi
 
 

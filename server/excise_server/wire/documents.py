@@ -769,6 +769,43 @@ class TakenDocument(TakeDocument, frozen=True, kw_only=True):
     refusal: RefusalEntry | None = None
 
 
+class ObstacleEntry(Shape, frozen=True, kw_only=True):
+    """Why a candidate does not land, in words and as one word.
+
+    The word is ``collides``, ``breaks``, ``conflicts``, ``empty`` or ``fails``. ``other`` is the id
+    of the candidate that is in the way, if it is one; ``line`` is from 1.
+    """
+
+    word: str
+    message: str
+    other: str | None
+    path: str | None
+    line: int | None
+
+
+class LandingEntry(Shape, frozen=True, kw_only=True):
+    """A candidate that lands, or that does not because of its ``obstacles``."""
+
+    id: str
+    label: str
+    paths: list[str]
+    obstacles: list[ObstacleEntry]
+
+
+class LandDocument(TakeDocument, frozen=True, kw_only=True):
+    """The output of ``land --format json``: what lands, in this order, and its union as of a take.
+
+    ``undecided`` are the tasks of which no candidate was chosen, each with its candidates.
+    """
+
+    landed: list[LandingEntry]
+    left_out: list[LandingEntry]
+    undecided: list[list[LandingEntry]]
+    branch: str | None
+    commits: list[str]
+    rejected: list[RejectedEntry]
+
+
 # --- patches --------------------------------------------------------------------------------------
 
 

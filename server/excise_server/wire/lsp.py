@@ -440,6 +440,16 @@ class TakeParams(ProtocolRecord):
     split: bool | None = None
 
 
+class LandParams(ProtocolRecord):
+    """Candidates to put together, by id or label; without any, those of all tasks, or of one."""
+
+    uri: str
+    candidates: list[str] | None = None
+    task: str | None = None
+    issue: str | None = None
+    anyway: bool | None = None
+
+
 # --- the review of one document: its hunks and decisions ---
 
 
@@ -582,6 +592,7 @@ METHODS: dict[str, Method] = {
     "excise/reject": Method(RejectParams, SetAsideResult),
     "excise/setBase": Method(SetBaseParams, SetBaseResult),
     "excise/take": Method(TakeParams, dict),
+    "excise/land": Method(LandParams, dict),
     "excise/counters": Method(CountersParams, CountersResult),
     DID_CHANGE_REPORT: Method(DidChangeReportParams, None),
 }

@@ -92,6 +92,32 @@ def _since(asked: Mapping[str, Any], cancel: CancelFlag) -> d.Shape:
     )
 
 
+def _land(asked: Mapping[str, Any], cancel: CancelFlag) -> d.Shape:
+    """Put candidates together: those of an editor's settings, or those that a request chooses."""
+    from excise_server.candidates.chosen import for_issue, without
+    from excise_server.candidates.landing import land_candidates
+    from excise_server.git.repository import open_folder
+    from excise_server.report.land import land_document
+    from excise_server.sources.candidates import find_candidates
+    from excise_server.sources.registry import selection_asked
+
+    repository = open_folder(asked["folder"], asked["folders"])
+    if "settings" in asked:
+        _, everyone = _everyone(asked)
+        candidates, _ = without(everyone, asked["aside"])
+    else:
+        candidates = find_candidates(repository, selection_asked(asked, asked["roots"]))
+    landing = land_candidates(
+        repository,
+        for_issue(candidates, asked["issue"]),
+        asked["candidates"],
+        task=asked["task"],
+        anyway=asked["anyway"],
+        cancel=cancel,
+    )
+    return land_document(repository.top, landing, candidates.rejected)
+
+
 def _compared(asked: Mapping[str, Any], cancel: CancelFlag) -> Review:
     from excise_server.candidates.worktrees import compare_candidates
     from excise_server.git.repository import open_folder
@@ -225,6 +251,7 @@ _SURVEYS: dict[str, tuple[Callable[[Mapping[str, Any], CancelFlag], d.Shape | d.
     "review": (_review, d.ReviewDocument),
     "since": (_since, d.SinceDocument),
     "take": (_take, d.TakeDocument),
+    "land": (_land, d.LandDocument),
     "taken": (_taken, d.TakenDocument),
     "checked": (_checked, d.CheckedDocument),
     "duplicates": (_duplicates, d.DuplicatesDocument),

@@ -1,0 +1,130 @@
+"""The page and the JSON document of ``excise land``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from excise_server.foundation.escape import spelled, visible
+from excise_server.foundation.inputs import first_few
+from excise_server.report.markdown import inert
+from excise_server.report.take import take_document
+from excise_server.wire import documents as d
+
+if TYPE_CHECKING:
+    from excise_server.foundation.inputs import Rejected
+    from excise_server.review.candidate import Candidate
+    from excise_server.review.landing import Landing, Obstacle
+
+MOST = 8
+"""Most candidates of a kind, and notes, that the page shows."""
+
+_MOST_PATHS = 3
+_WIDEST = 24
+"""Columns of the labels."""
+
+
+def land_document(
+    top: str,
+    landing: Landing,
+    rejected: Iterable[Rejected] = (),
+    *,
+    undo: str | None = None,
+    branch: str | None = None,
+    commits: Sequence[str] = (),
+    notes: Sequence[str] = (),
+) -> d.LandDocument:
+    """Return what lands, what does not, and the union.
+
+    - ``undo``: the command that undoes the change, or None if nothing was written.
+    - ``branch``, ``commits``: what was made of it.
+    - ``notes``: more of them.
+    """
+    taken = landing.taken
+    return d.LandDocument.of(
+        take_document(top, taken, undo),
+        landed=[_entry(candidate) for candidate in landing.order],
+        left_out=[_entry(each.candidate, each.obstacles) for each in landing.left_out],
+        undecided=[list(map(_entry, members)) for members in landing.undecided],
+        branch=branch,
+        commits=[*commits],
+        rejected=[d.RejectedEntry.of(each) for each in rejected],
+        notes=[*map(visible, (*landing.notes, *taken.notes, *notes))],
+    )
+
+
+def _entry(candidate: Candidate, obstacles: Iterable[Obstacle] = ()) -> d.LandingEntry:
+    paths = sorted(candidate.old.keys() | candidate.new.keys())
+    return d.LandingEntry(
+        id=candidate.id,
+        label=visible(candidate.label),
+        paths=[*map(spelled, paths)],
+        obstacles=[
+            d.ObstacleEntry(
+                word=each.word,
+                message=visible(each.message),
+                other=each.other or None,
+                path=spelled(each.path) if each.path else None,
+                line=each.line or None,
+            )
+            for each in obstacles
+        ],
+    )
+
+
+def land_lines(document: d.LandDocument, most: int = MOST) -> Iterator[str]:
+    """Yield the page, of which each line may still hold what a terminal would obey.
+
+    - ``most``: most candidates of a kind that are shown.
+    """
+    landed, left_out = document.landed, document.left_out
+    count = len(landed) + len(left_out) + sum(map(len, document.undecided))
+    onto = document.origin[:8]
+    yield f"{_number(count, 'candidate')}: {len(landed)} land together onto {onto}, in this order"
+    width = min(_WIDEST, max((len(each.label) for each in (*landed, *left_out)), default=0))
+    for each in landed[:most]:
+        yield f"  {each.label:{width}}  {first_few(each.paths, _MOST_PATHS)}"
+    yield from _more(landed, most, "candidates")
+    if left_out:
+        yield f"{len(left_out)} left out"
+    for each in left_out[:most]:
+        messages = [obstacle.message for obstacle in each.obstacles]
+        yield f"  {each.label:{width}}  {messages[0]}"
+        yield from (f"  {'':{width}}  {message}" for message in messages[1:2])
+        yield from _more(messages, 2, "reasons", f"  {'':{width}}")
+    yield from _more(left_out, most, "candidates")
+    if document.undecided:
+        tasks = _number(len(document.undecided), "task")
+        yield f"{tasks} undecided: name all that should land, or --verdicts"
+    for members in document.undecided[:most]:
+        yield f"  one of {first_few([each.label for each in members], 6)}"
+    yield from _more(document.undecided, most, "tasks")
+    yield from (f"note: {note}" for note in document.notes[:most])
+    yield from _more(document.notes, most, "notes", "")
+    if not landed:
+        yield "nothing lands"
+    elif document.branch is not None:
+        yield f"branch {document.branch}: {_number(len(document.commits), 'commit')} on {onto}"
+    elif document.undo is not None:
+        yield f"written: {_number(len(document.files), 'file')}; to undo: {document.undo}"
+    else:
+        files = _number(len(document.files), "file")
+        yield f"{files} changed: excise land | git apply, or --write, or --branch NAME"
+
+
+def _number(count: int, word: str) -> str:
+    return f"{count:,} {word}{'' if count == 1 else 's'}"
+
+
+def _more(every: Sequence[object], most: int, what: str, indent: str = "  ") -> Iterator[str]:
+    if len(every) > most:
+        yield f"{indent}and {len(every) - most:,} more {what} (-v)"
+
+
+def land_markdown(document: d.LandDocument, most: int = MOST) -> str:
+    """Return the page as Markdown."""
+    lines = [*land_lines(document, most)]
+    return "\n".join(
+        f"- {inert(line.strip())}" if line.startswith("  ") else f"\n{inert(line)}\n"
+        for line in lines
+    ).strip()
