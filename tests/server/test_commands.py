@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 import pytest
 from tests.server.command import excise, one_line, spawn
-from tests.server.git_repository import needs_git
+from tests.server.git_repository import make, needs_git
 
 from excise_server.cli import COMMANDS
 from excise_server.cli import excise as group
@@ -253,3 +253,23 @@ def test_output_to_a_folder_is_refused(shop, monkeypatch):
         ran = excise(*command, "-o", ".")
         one_line(ran, "cannot write .: it is not a regular file")
     assert sorted(Path(shop).iterdir()) == before
+
+
+@needs_git
+def test_a_name_that_is_no_worktree_may_be_a_branch_or_a_request(tmp_path, monkeypatch):
+    repo = make(tmp_path, monkeypatch)
+    repo.commit(a__py="x = 1\n")
+    repo.git("checkout", "--quiet", "-b", "agent/one")
+    repo.commit(a__py="x = 2\n")
+    repo.git("update-ref", "refs/pull/7/head", "agent/one")
+    repo.git("checkout", "--quiet", "main")
+    for name in ("agent/one", "#7"):
+        shown = excise("review", "--repo", str(repo.path), name)
+        assert (shown.code, "x = 2" in shown.out) == (0, True), shown.err
+        taken = excise("take", "--repo", str(repo.path), name)
+        assert (taken.code, "+x = 2" in taken.out) == (0, True), taken.err
+        landed = excise("land", "--repo", str(repo.path), name)
+        assert (landed.code, "+x = 2" in landed.out) == (0, True), landed.err
+    missing = excise("review", "--repo", str(repo.path), "agent/two")
+    assert missing.code == 2
+    assert "no candidate is called agent/two; there is none: name branches by --git" in missing.err

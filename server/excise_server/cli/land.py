@@ -117,7 +117,9 @@ def command(
         check_branch(repository, branch)
     if not write or origin is not None:
         make_good(repo, origin)
-    top, every = read_candidates(repo, origin, candidates if origin else (), selection)
+    top, every = read_candidates(
+        repo, origin, candidates if origin else (), selection, sought=() if origin else candidates
+    )
     judged, bad = read_verdicts(verdicts)
     with progress("Putting together"):
         landing = land_candidates(

@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 
 import click
 
-from excise_server.candidates.chosen import chosen_candidates, for_issue
+from excise_server.candidates.chosen import chosen_candidates, for_issue, is_known
 from excise_server.candidates.worktrees import compare_candidates
 from excise_server.cli.candidate_options import (
     batch_option,
@@ -194,7 +195,12 @@ def opened(folder: str, *, only_commits: bool = False) -> Repository:
 
 
 def read_candidates(
-    repo: str, origin: str | None, names: Sequence[str], selection: Selection, hint: str = ""
+    repo: str,
+    origin: str | None,
+    names: Sequence[str],
+    selection: Selection,
+    hint: str = "",
+    sought: Sequence[str] = (),
 ) -> tuple[str, Candidates]:
     """Return the top folder of what candidates change, and the candidates.
 
@@ -205,11 +211,20 @@ def read_candidates(
     - ``names``: the only candidates of the repository; with an origin, the folders that were copied
       from it.
     - ``hint``: how the command takes these folders, if not as arguments.
+    - ``sought``: names that have to be among the candidates. Those that are not may be branches,
+      requests or commits, as ``--git`` names them.
     """
     if origin is None:
         with progress("Reading"):
             repository = opened(repo, only_commits=not selection.worktrees)
-            return repository.top, chosen_candidates(find_candidates(repository, selection), names)
+            found = find_candidates(repository, selection)
+            refs = [n for n in (*names, *sought) if not is_known(n, found)]
+            if refs:
+                git = (*selection.chosen.get("git", ()), *refs)
+                wider = replace(selection, chosen={**selection.chosen, "git": git})
+                with_refs = find_candidates(repository, wider)
+                found = with_refs if len(with_refs.found) > len(found.found) else found
+            return repository.top, chosen_candidates(found, names)
     if selection != Selection(only=selection.only) or repo != ".":
         raise click.UsageError("--origin reads plain folders: drop the options about git.")
     if not names:

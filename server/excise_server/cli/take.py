@@ -132,7 +132,9 @@ def command(
     folders: tuple[str, ...] = ()
     if origin is not None:
         folders, selection = selection.only, replace(selection, only=())
-    top, candidates = read_candidates(repo, origin, folders, selection, ": --only FOLDER")
+    top, candidates = read_candidates(
+        repo, origin, folders, selection, ": --only FOLDER", choices[:1]
+    )
     candidates = for_issue(candidates, issue)
     if planned is None:
         choose = partial(choices_named, choices, in_conflict=conflicts)
