@@ -314,8 +314,7 @@ def test_names_of_one_thing_are_one_candidate(repo):
     names = {entry["id"]: entry["names"] for entry in report(repo, *patterns)["candidates"]}
     assert names["worktree:ada"] == ["worktree:ada"]
     assert names["branch:ada"] == ["branch:ada", "branch:copy", "remote:origin/ada", "ref:pull/12"]
-    asked = ["--git", "c*", "--git", "pull/12", "--only", "copy"]
-    [entry] = report(repo, *asked)["candidates"]
+    entry = by_id(report(repo, "--git", "c*", "--git", "pull/12"))["copy"]
     assert entry["names"] == ["branch:copy", "ref:pull/12"]
     assert entry["label"] == "copy"
 
@@ -408,8 +407,9 @@ def test_equal_texts_of_different_makers_are_two_voices(repo):
     }  # fmt: skip
     out = excise("review", "--repo", str(repo.path)).out
     assert "A  3 candidates " in out
-    assert "ada, bo identical" in out
-    assert "converts line ends from LF to CRLF" in one_text(out)
+    assert "3 the same code: ada, bo, dana (converts line ends from LF to CRLF (a.py))" in one_text(
+        out
+    )
 
 
 def one_text(out):

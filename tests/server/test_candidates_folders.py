@@ -135,7 +135,7 @@ def test_what_is_not_a_folder_costs_itself_alone(origin):
     one_line(excise("review", "--origin", str(origin / "none"), str(ada)), "no such folder")
     for wrong in (["--git", "x"], ["--onto", "HEAD"], ["--patches", "p"]):
         assert "options about git" in excise("review", "--origin", ".", str(ada), *wrong).err
-    assert "FOLDERs" in excise("review", "--origin", str(origin)).err
+    assert "--origin needs the folders" in excise("review", "--origin", str(origin)).err
     assert "--origin DIR" in excise("review", "--repo", str(ada), str(origin)).err
 
 
