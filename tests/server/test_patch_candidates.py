@@ -102,9 +102,7 @@ def test_the_numbers_are_those_of_branches(repo, tmp_path):
         repo.git("checkout", "--quiet", "main")
     drift(repo, 3)
     found = compared(repo, tmp_path, patches)
-    whole = excise(
-        "review", "--repo", str(repo.path), "--git", "agent/*", "--format", "json"
-    ).json
+    whole = excise("review", "--repo", str(repo.path), "--git", "agent/*", "--format", "json").json
     names = ([c.removeprefix("patch:").removesuffix(".patch") for c in ids_of(found)],
              [c.rpartition("/")[2] for c in ids_of(whole)])  # fmt: skip
     values = [

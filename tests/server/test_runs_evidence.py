@@ -286,9 +286,7 @@ def test_files_that_became_folders_and_back(repo: Repo):
     (repo.path / "run.sh").chmod(0o755)
     repo.commit()
     repo.git("checkout", "--quiet", "main")
-    shown, _, _, _ = run(
-        repo, "cat d; test -e d/x.py || cat e/y.py; ./run.sh", "--git", "moved"
-    )
+    shown, _, _, _ = run(repo, "cat d; test -e d/x.py || cat e/y.py; ./run.sh", "--git", "moved")
     assert shown == {"moved": ["passes"]}
 
 
@@ -308,7 +306,9 @@ def test_verdicts_of_a_file_say_and_order_the_same(repo: Repo):
     worktree(repo, "idle", ORIGIN.replace("return a", "b = a\n    return b"))
     shown, _, document, _ = run(repo, f"{LOAD}; true")
     (file,) = (repo.path.parent / "cache" / "excise" / "runs").glob("*/verdicts.jsonl")
-    again = excise("review", "--repo", str(repo.path), "--verdicts", str(file), "--format", "json").json
+    again = excise(
+        "review", "--repo", str(repo.path), "--verdicts", str(file), "--format", "json"
+    ).json
     assert again == document
     assert shown == {"good": ["changed: 4"], "idle": ["as base"]}
     lines = [json.loads(line) for line in file.read_text().split("\n") if line]

@@ -259,7 +259,7 @@ def test_one_worktree(repo):
     assert report(repo)["candidates"] == []
     ran = excise("review", "--repo", str(repo.path))
     assert ran.code == 0
-    assert "nothing to review" in ran.out
+    assert ran.out.startswith("No candidate changes anything.\nLooked for other worktrees of ")
     repo.write("a.py", GUARD)
     [entry] = seen(repo, target=True)["candidates"]
     assert (entry["rank"], entry["mean_similarity"], entry["representative"]) == (None, None, True)
@@ -435,7 +435,14 @@ def test_the_commits_of_a_range_are_scored_as_their_mails(repo):
     repo.git("merge", "--quiet", "--no-edit", "main")
     repo.commit("empty")
     ran = excise(
-        "cluster", "--git", f"{repo.head('main~3')}..side", "--repo", str(repo.path), "--format", "json", "-v"
+        "cluster",
+        "--git",
+        f"{repo.head('main~3')}..side",
+        "--repo",
+        str(repo.path),
+        "--format",
+        "json",
+        "-v",
     )
     assert ran.code == 0, ran.err
     assert ran.json["basis"] == "edits"
@@ -463,7 +470,10 @@ def test_ranges_that_are_none(repo):
         excise("cluster", "--git", "no..where", "--repo", str(repo.path)),
         "'no..where' is not a range of commits",
     )
-    one_line(excise("cluster", "--git", "--output=x..y", "--repo", str(repo.path)), "not a range of commits")
+    one_line(
+        excise("cluster", "--git", "--output=x..y", "--repo", str(repo.path)),
+        "not a range of commits",
+    )
     one_line(
         excise("cluster", "--git", "HEAD..HEAD", "--repo", str(repo.path)),
         "it contains no commits",
