@@ -480,9 +480,17 @@ def test_ranges_that_are_none(repo):
         "OLD..NEW",
     )
     assert not (repo.path / "x..y").exists()
-    assert "takes one range" in excise("cluster", "--git", "a..b", "--git", "c..d").err
-    assert "one repository" in excise("cluster", "--git", "a..b", "x", "y").err
-    assert "--csv: only for patches" in excise("cluster", "--git", "a", "--csv").err
+    assert "--git takes no patches" in excise("cluster", "--git", "a..b", "x", "y").err
+
+
+def test_a_commit_in_two_ranges_is_read_once(repo):
+    for number in range(3):
+        repo.commit(f"change {number}", a__py=BASE + f"\n\nx = h(1, {number})\n")
+    ranges = ("--git", "HEAD~2..HEAD", "--git", "HEAD~3..HEAD~1", "--git", "HEAD~2..HEAD")
+    ran = excise("cluster", *ranges, "--repo", str(repo.path), "--format", "json")
+    assert ran.code == 0, ran.err
+    subjects = sorted(entry["subject"] for entry in ran.json["patches"])
+    assert subjects == ["change 0", "change 1", "change 2"]
 
 
 def test_files_that_a_sparse_checkout_leaves_out_are_not_deleted(repo):
