@@ -235,10 +235,12 @@ def _read_git(
         commits = read_commits(repository, name, advance)
         if not (commits.sent or commits.rejected):
             raise SourceError("it contains no commits", name=name, hint="check the order: OLD..NEW")
-        members += commits.sent
-        rejected += commits.rejected
+        known = {member.id for member in members}  # ranges may overlap
+        new = [member for member in commits.sent if member.id not in known]
+        members += new
+        rejected += (each for each in commits.rejected if each not in rejected)
         notes += commits.notes
-        proposals += proposals_of([(member.id, member.message) for member in commits.sent])
+        proposals += proposals_of([(member.id, member.message) for member in new])
     if heads := [name for name in patterns if not is_range(name)]:
         requests = read_requests(repository, heads, onto, advance)
         if not (requests.proposals or requests.rejected or requests.notes):
