@@ -85,16 +85,15 @@ def test_what_only_an_issue_ties_is_said_to_be(repo):
     assert "Task 1 (issue 12): 2 candidates, 2 families" in printed(repo)
 
 
-def test_one_batch_is_chosen(two_tasks):
+def test_one_task_is_chosen(two_tasks):
     for name in ("2", "bo", "worktree:dana"):
-        found = report(two_tasks, "--batch", name)
+        found = report(two_tasks, "--task", name)
         assert sorted(ids_of(found)) == ["worktree:bo", "worktree:dana"]
-        assert [batch["number"] for batch in found["tasks"]] == [1]
+        assert [task["number"] for task in found["tasks"]] == [1]
         assert found["other_tasks"] == [["worktree:ada", "worktree:chen", "worktree:eli"]]
-    assert report(two_tasks, "--batch", "all") == report(two_tasks)
     out = printed(two_tasks, "--task", "2")
     assert "Not looked at: ada, chen, eli (of other tasks): -v" in out
-    ran = excise("review", "--repo", str(two_tasks.path), "--batch", "fay\x1b[31m")
+    ran = excise("review", "--repo", str(two_tasks.path), "--task", "fay\x1b[31m")
     one_line(ran, "no task is called")
     assert "there are 2" in ran.err
 
@@ -125,10 +124,10 @@ def test_sixty_four_candidates(repo):
             f"data {len(text)}\n{text}\n"
         )
     repo.git("fast-import", "--quiet", stdin="".join(stream).encode())
-    found = report(repo, "--branches", "agent/*")
-    assert [len(batch["members"]) for batch in found["tasks"]] == [40, 24]
+    found = report(repo, "--git", "agent/*")
+    assert [len(task["members"]) for task in found["tasks"]] == [40, 24]
     assert [len(c["members"]) for c in found["clusters"] if c["task"] == 1] == [20, 20]
-    out = printed(repo, "--branches", "agent/*")
+    out = printed(repo, "--git", "agent/*")
     assert out.count("   20 identical: agent/") == 2
     assert out.count("\n") <= MANY_LINES
     assert "20 of 40" not in out
