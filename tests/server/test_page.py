@@ -55,9 +55,9 @@ def two_tasks(repo):
 
 def test_two_tasks_started_in_one_minute_are_two_tables(two_tasks):
     found = report(two_tasks)
-    names = [[m.partition(":")[2] for m in batch["members"]] for batch in found["tasks"]]
+    names = [[m.partition(":")[2] for m in task["members"]] for task in found["tasks"]]
     assert names == [["ada", "chen", "eli"], ["bo", "dana"]]
-    assert [batch["shared"] for batch in found["tasks"]] == [["parser.py"], ["server.py"]]
+    assert [task["shared"] for task in found["tasks"]] == [["parser.py"], ["server.py"]]
     entries = by_id(found)
     assert {name: entry["task"] for name, entry in entries.items()} == {
         "ada": 1, "chen": 1, "eli": 1, "bo": 2, "dana": 2,
@@ -85,18 +85,18 @@ def test_what_only_an_issue_ties_is_said_to_be(repo):
     assert "Task 1 (issue 12): 2 candidates, 2 families" in printed(repo)
 
 
-def test_one_batch_is_chosen(two_tasks):
+def test_one_task_is_chosen(two_tasks):
     for name in ("2", "bo", "worktree:dana"):
-        found = report(two_tasks, "--batch", name)
+        found = report(two_tasks, "--task", name)
         assert sorted(ids_of(found)) == ["worktree:bo", "worktree:dana"]
-        assert [batch["number"] for batch in found["tasks"]] == [1]
+        assert [task["number"] for task in found["tasks"]] == [1]
         assert found["other_tasks"] == [["worktree:ada", "worktree:chen", "worktree:eli"]]
-    assert report(two_tasks, "--batch", "all") == report(two_tasks)
     out = printed(two_tasks, "--task", "2")
     assert "Not looked at: ada, chen, eli (of other tasks): -v" in out
-    ran = excise("review", "--repo", str(two_tasks.path), "--batch", "fay\x1b[31m")
-    one_line(ran, "no task is called")
-    assert "there are 2" in ran.err
+    for name in ("fay\x1b[31m", "all", "3"):
+        ran = excise("review", "--repo", str(two_tasks.path), "--task", name)
+        one_line(ran, "no task is called")
+        assert "there are 2" in ran.err
 
 
 def test_who_is_left_out_has_a_name_and_no_path(repo):
@@ -125,10 +125,10 @@ def test_sixty_four_candidates(repo):
             f"data {len(text)}\n{text}\n"
         )
     repo.git("fast-import", "--quiet", stdin="".join(stream).encode())
-    found = report(repo, "--branches", "agent/*")
-    assert [len(batch["members"]) for batch in found["tasks"]] == [40, 24]
+    found = report(repo, "--git", "agent/*")
+    assert [len(task["members"]) for task in found["tasks"]] == [40, 24]
     assert [len(c["members"]) for c in found["clusters"] if c["task"] == 1] == [20, 20]
-    out = printed(repo, "--branches", "agent/*")
+    out = printed(repo, "--git", "agent/*")
     assert out.count("   20 identical: agent/") == 2
     assert out.count("\n") <= MANY_LINES
     assert "20 of 40" not in out
@@ -174,6 +174,30 @@ def test_it_has_so_many_lines_at_most(count, most):
     assert count - shown == (int(hidden[1]) if hidden else 0)
     everything = " ".join(lines_of(document, verbose=True))
     assert all(f"branch:agent-{n};" in everything for n in range(count))
+
+
+def test_no_line_is_cut_while_there_are_lines_left():
+    """What tells has a line of its own then; else, each candidate of many has one line."""
+    names = {f"candidate-with-a-name-{n}": {"issues": ["#7"]} for n in range(20)}
+    apart = {
+        name: PARSER.replace(
+            "[int(part) for part in text.split(',')]",
+            " + ".join(f"text.word_{n * 3 + k}(text)" for k in range(3)),
+        )
+        for n, name in enumerate(names)
+    }
+    near = {
+        name: PARSER.replace("[int(part)", f"[first_{n}(text) + second_{n}(text)")
+        for n, name in enumerate(names)
+    }
+    for texts, count in ((apart, 2), (apart, 3), (apart, 5), (near, 2), (near, 4)):
+        few = dict(list(texts.items())[:count])
+        lines = lines_of(document_of(few, **{name: names[name] for name in few}))
+        assert len(lines) <= 15
+        assert "\u2026" not in "\n".join(lines)
+        assert sum(line.strip().startswith("+ ") for line in lines) == count
+    lines = lines_of(document_of(near, **names))
+    assert sum("\u2026" in line for line in lines) > 10
 
 
 NUMBERS = re.compile(r"\|gran:|digest|token|rank|linkage|agree(?!:)|similar|[01]?\.\d\d")
