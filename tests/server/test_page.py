@@ -187,7 +187,7 @@ def test_no_line_is_cut_while_there_are_lines_left():
         for n, name in enumerate(names)
     }
     near = {
-        name: PARSER.replace("[int(part)", f"[first_{n}(text) + second_{n}(text)")
+        name: PARSER.replace("[int(part)", f"[int(part) + len(text) * 10{n}")
         for n, name in enumerate(names)
     }
     for texts, count in ((apart, 2), (apart, 3), (apart, 5), (near, 2), (near, 4)):
