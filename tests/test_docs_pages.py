@@ -1,9 +1,9 @@
 """Every page of the documentation does what it says: commands run, and links lead somewhere.
 
-A page with ``<!-- run in: FOLDER -->`` has its ``console`` blocks run in a copy of that folder, as
-on a terminal of 80 columns, and its ``python`` blocks one after the other; what follows each is
-what they print. ``UPDATE_EXPECT=1`` writes it. Of all other commands the names and options are
-checked.
+The ``console`` blocks of a tutorial are run from the top of a clone as a reader types them, on a
+terminal of 80 columns, and its ``python`` blocks one after the other; what follows each is what they
+print. So are those of a page with ``<!-- run in: FOLDER -->``, in that folder. ``UPDATE_EXPECT=1``
+writes it. Of all other commands the names and options are checked.
 """
 
 from __future__ import annotations
@@ -19,12 +19,10 @@ from pathlib import Path
 
 import click
 import pytest
-from examples import tasks
 from tests.server.git_repository import needs_git
 from tests.terminal import shown
 
 from excise_server.cli import COMMANDS
-from excise_server.processes.example import build
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
@@ -32,8 +30,11 @@ PAGES = sorted([*DOCS.glob("*.md"), *DOCS.glob("tutorials/*.md"), ROOT / "README
 RUN = re.compile(r"<!-- run in: (\w+) -->")
 BLOCK = re.compile(r"^```(console|python|text)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 DOCTESTS = ("ideas.md", "notebook.md", "number.md")
+TUTORIALS = [page for page in PAGES if page.parent.name == "tutorials"]
 RUNNING = [
-    page for page in PAGES if RUN.search(page.read_text(encoding="utf-8")) or page.name in DOCTESTS
+    page
+    for page in PAGES
+    if RUN.search(page.read_text(encoding="utf-8")) or page.name in DOCTESTS or page in TUTORIALS
 ]
 
 
@@ -41,43 +42,45 @@ def name(page: Path) -> str:
     return str(page.relative_to(ROOT))
 
 
-@pytest.fixture(scope="module")
-def folders(tmp_path_factory):
-    """The folders that pages run in, each made once."""
-    top = tmp_path_factory.mktemp("docs")
-    (top / "repository").mkdir()
-    (top / "empty").mkdir()
-    made = {"shop": build(top / "repository"), "empty": top / "empty"}
-    made["settings"] = tasks.build(top / "tasks" / "settings")
-    made["examples"] = top / "examples"
-    shutil.copytree(ROOT / "examples", made["examples"])
-    made["inventory"] = made["examples"] / "inventory"
-    return made
+@pytest.fixture
+def clone(tmp_path):
+    """What a clone has that pages use."""
+    shutil.copytree(ROOT / "examples", tmp_path / "clone" / "examples")
+    return tmp_path / "clone"
 
 
-def ran(kind: str, text: str, folder: Path, names: dict) -> str:
-    """Return what a block shows."""
-    if kind == "console":
-        rows = [line[2:] for line in text.split("\n") if line.startswith("$ ")]
-        return "".join(f"$ {row}\n{shown(row, folder).rstrip()}\n" for row in rows)
-    out = io.StringIO()
-    with contextlib.chdir(folder), contextlib.redirect_stdout(out):
-        exec(compile(text, "page", "exec"), names)
-    return out.getvalue()
+class Reader:
+    """Who types the blocks of a page, in one terminal and one session of Python."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder, self.names, self.printed = folder, {}, ""
+        self._left_in = folder.parent / "folder"
+
+    def types(self, kind: str, text: str) -> str:
+        """Return what a block shows."""
+        if kind == "text":
+            return self.printed
+        if kind == "console":
+            rows = [line[2:] for line in text.split("\n") if line.startswith("$ ")]
+            return "".join(f"$ {row}\n{self._shell(row)}" for row in rows)
+        out = io.StringIO()
+        with contextlib.chdir(self.folder), contextlib.redirect_stdout(out):
+            exec(compile(text, "page", "exec"), self.names)
+        self.printed = out.getvalue()
+        return text
+
+    def _shell(self, row: str) -> str:
+        said = shown(f"{row}\npwd > {shlex.quote(str(self._left_in))}", self.folder).rstrip()
+        self.folder = Path(self._left_in.read_text().strip())
+        return f"{said}\n" if said else ""
 
 
 def with_results(page: str, folder: Path) -> str:
     """Return the page with what its blocks show now."""
-    parts, end, names, printed = [], 0, {}, ""
+    parts, end, reader = [], 0, Reader(folder)
     for block in BLOCK.finditer(page):
         kind, text = block.groups()
-        if kind == "text":
-            text = printed
-        elif kind == "python":
-            printed = ran(kind, text, folder, names)
-        else:
-            text = ran(kind, text, folder, names)
-        parts += [page[end : block.start()], f"```{kind}\n{text}```"]
+        parts += [page[end : block.start()], f"```{kind}\n{reader.types(kind, text)}```"]
         end = block.end()
     return "".join(parts) + page[end:]
 
@@ -85,14 +88,37 @@ def with_results(page: str, folder: Path) -> str:
 @pytest.mark.slow
 @needs_git
 @pytest.mark.parametrize("page", RUNNING, ids=name)
-def test_a_page_shows_what_happens(page, folders):
+def test_a_page_shows_what_happens(page, clone):
     text = page.read_text(encoding="utf-8")
     where = RUN.search(text)
-    now = with_results(text, folders[where.group(1) if where else "empty"])
+    now = with_results(text, clone / where.group(1) if where else clone)
     assert "internal error" not in now
     if os.environ.get("UPDATE_EXPECT") and now != text:
         page.write_text(now, encoding="utf-8")
     assert now == page.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("page", TUTORIALS, ids=name)
+def test_a_tutorial_answers_after_four_commands_at_most(page):
+    blocks = BLOCK.findall(page.read_text(encoding="utf-8"))
+    assert not RUN.search(page.read_text(encoding="utf-8"))
+    typed = []
+    for kind, text in blocks:
+        if kind == "python":
+            typed.append(("python", ""))
+        typed += [
+            (row.partition("\n")[0], row.partition("\n")[2])
+            for row in re.split(r"^\$ ", text, flags=re.MULTILINE)[1:]
+        ]
+    if page.name != "notebook.md":
+        assert any(re.search(r"^(cd|excise demo)\b", row) for row, _ in typed[:2])
+    answers = [
+        answer
+        for row, answer in typed[:4]
+        if row == "python" or (re.match(r"excise\b", row) and "demo" not in row)
+    ]
+    assert answers
+    assert not re.search(r"^(excise: |Error|Usage)", "\n".join(answers), re.MULTILINE)
 
 
 def command_lines(page: str) -> list[list[str]]:

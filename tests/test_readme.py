@@ -31,7 +31,7 @@ def commands() -> list[str]:
 
 
 def test_there_are_two_commands_for_everything():
-    assert re.findall(r"^make (\w+)", block("sh"), re.MULTILINE) == ["demo", "test"]
+    assert re.findall(r"^make (\w+)", block("sh", 1), re.MULTILINE) == ["demo", "test"]
     makefile = (ROOT / "Makefile").read_text()
     assert all(f"\n{target}: $(READY)" in makefile for target in ("demo", "test"))
 
@@ -87,6 +87,17 @@ def test_what_review_prints(tmp_path):
         assert "\n".join(line.rstrip() for line in printed.split("\n")).startswith(
             expected.rstrip()
         )
+
+
+@pytest.mark.slow
+@needs_git
+def test_three_commands_to_try_it_show_its_first_page(tmp_path):
+    install, *rows = block("sh").strip().split("\n")
+    assert install == "pip install ."
+    assert rows[0].startswith("excise demo ")
+    printed = shown("\n".join(rows), tmp_path)
+    assert block("console").partition("\n")[2].rstrip() in printed
+    assert README.count("\n", 0, README.index("```console")) < 10
 
 
 def test_it_names_the_command_that_editors_start():

@@ -55,9 +55,9 @@ def two_tasks(repo):
 
 def test_two_tasks_started_in_one_minute_are_two_tables(two_tasks):
     found = report(two_tasks)
-    names = [[m.partition(":")[2] for m in batch["members"]] for batch in found["tasks"]]
+    names = [[m.partition(":")[2] for m in task["members"]] for task in found["tasks"]]
     assert names == [["ada", "chen", "eli"], ["bo", "dana"]]
-    assert [batch["shared"] for batch in found["tasks"]] == [["parser.py"], ["server.py"]]
+    assert [task["shared"] for task in found["tasks"]] == [["parser.py"], ["server.py"]]
     entries = by_id(found)
     assert {name: entry["task"] for name, entry in entries.items()} == {
         "ada": 1, "chen": 1, "eli": 1, "bo": 2, "dana": 2,
@@ -93,9 +93,10 @@ def test_one_task_is_chosen(two_tasks):
         assert found["other_tasks"] == [["worktree:ada", "worktree:chen", "worktree:eli"]]
     out = printed(two_tasks, "--task", "2")
     assert "Not looked at: ada, chen, eli (of other tasks): -v" in out
-    ran = excise("review", "--repo", str(two_tasks.path), "--task", "fay\x1b[31m")
-    one_line(ran, "no task is called")
-    assert "there are 2" in ran.err
+    for name in ("fay\x1b[31m", "all", "3"):
+        ran = excise("review", "--repo", str(two_tasks.path), "--task", name)
+        one_line(ran, "no task is called")
+        assert "there are 2" in ran.err
 
 
 def test_who_is_left_out_has_a_name_and_no_path(repo):
@@ -173,6 +174,30 @@ def test_it_has_so_many_lines_at_most(count, most):
     assert count - shown == (int(hidden[1]) if hidden else 0)
     everything = " ".join(lines_of(document, verbose=True))
     assert all(f"branch:agent-{n};" in everything for n in range(count))
+
+
+def test_no_line_is_cut_while_there_are_lines_left():
+    """What tells has a line of its own then; else, each candidate of many has one line."""
+    names = {f"candidate-with-a-name-{n}": {"issues": ["#7"]} for n in range(20)}
+    apart = {
+        name: PARSER.replace(
+            "[int(part) for part in text.split(',')]",
+            " + ".join(f"text.word_{n * 3 + k}(text)" for k in range(3)),
+        )
+        for n, name in enumerate(names)
+    }
+    near = {
+        name: PARSER.replace("[int(part)", f"[int(part) + len(text) * 10{n}")
+        for n, name in enumerate(names)
+    }
+    for texts, count in ((apart, 2), (apart, 3), (apart, 5), (near, 2), (near, 4)):
+        few = dict(list(texts.items())[:count])
+        lines = lines_of(document_of(few, **{name: names[name] for name in few}))
+        assert len(lines) <= 15
+        assert "\u2026" not in "\n".join(lines)
+        assert sum(line.strip().startswith("+ ") for line in lines) == count
+    lines = lines_of(document_of(near, **names))
+    assert sum("\u2026" in line for line in lines) > 10
 
 
 NUMBERS = re.compile(r"\|gran:|digest|token|rank|linkage|agree(?!:)|similar|[01]?\.\d\d")

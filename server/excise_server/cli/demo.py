@@ -16,9 +16,9 @@ _NEXT = """\
 for two tasks. The main branch has moved on since the first of them.
 
   cd {cd}
-  excise                                  what did they do?
+  excise                                      what did they do?
   excise review claude-no-code mina/no-code   two of them, hunk by hunk
-  excise take codex-3fa9 | git apply      take one of them"""
+  excise take codex-3fa9 | git apply          take one of them"""
 
 
 @click.command("demo")

@@ -142,7 +142,7 @@ class Page:
         facts = {member: self.facts(self.entries[member]) for member in members}
         common = [f for f in facts[members[0]] if all(f in facts[m] for m in members)]
         common = common if len(members) > 1 else []
-        differ = self._differ(family)
+        differ = self._differ(family, members)
         shows_line = len(family.edits) > 1 and (self.verbose or not (family.names or family.places))
         edits: list[EditLine] = []
         for edit in family.edits:
@@ -190,8 +190,11 @@ class Page:
         said = f" ({', '.join(facts)})" if facts else ""
         return f"{self.labels[identity]}{said}"
 
-    def _differ(self, family: d.FamilyEntry) -> str:
-        """Say what the members of a family differ in, but for the lines of each."""
+    def _differ(self, family: d.FamilyEntry, members: Sequence[str]) -> str:
+        """Say what the members of a family differ in, but for the lines of each.
+
+        That only some have tests or docs, say, is told beside their names.
+        """
         if len(family.edits) == 1 and len(family.edits[0].members) == 1:
             return ""
         paths = {place.rpartition("#")[0] for place in family.places}
@@ -201,7 +204,11 @@ class Page:
             if some
         ]  # fmt: skip
         parts += ["comments"] * family.comments
-        return ", ".join([*parts, *family.facets])
+        kinds = [{file.kind for file in self.entries[member].files} for member in members]
+        told = {
+            kind for kind in family.facets if 0 < sum(kind in own for own in kinds) < len(kinds)
+        }
+        return ", ".join([*parts, *(kind for kind in family.facets if kind not in told)])
 
     def facts(self, entry: d.CandidateEntry) -> list[str]:
         """Return what is said of a candidate: what decides its place, and what it does besides."""

@@ -69,18 +69,18 @@ def page_lines(page: Page, out: Console) -> Iterator[RenderableType]:
 class _Room(NamedTuple):
     """What is shown of a family: telling lines, lines of names of an edit, and edits.
 
-    ``rows``: whether a single candidate is one line.
+    ``rows``: how many lines a single candidate has at most; 0: as a block.
     """
 
     telling: int = 3
     names: int = UNWRAPPED
     edits: int = UNWRAPPED
-    rows: bool = False
+    rows: int = 0
 
 
 _ROOMS = (
-    *(_Room(), _Room(2), _Room(1), _Room(1, rows=True), _Room(1, 2, rows=True)),
-    *(_Room(1, 2, 12, rows=True), _Room(1, 2, 3, rows=True), _Room(1, 1, 2, rows=True)),
+    *(_Room(), _Room(2), _Room(1), _Room(1, rows=2), _Room(1, rows=1), _Room(1, 2, rows=1)),
+    *(_Room(1, 2, 12, rows=1), _Room(1, 2, 3, rows=1), _Room(1, 1, 2, rows=1)),
 )
 """What is tried one after the other, until the page is short enough."""
 
@@ -99,6 +99,7 @@ class _Overview:
     def __init__(self, page: Page, out: Console) -> None:
         self.page = page
         self.width = out.width if out.is_terminal else UNWRAPPED
+        self.half = max(12, self.width // 2 - 4)
 
     def everything(self) -> Iterator[Text]:
         yield from self.head()
@@ -171,7 +172,8 @@ class _Overview:
                     list(self.sentence(printable(self.page.task_head(task)), "bold")), 0
                 )
             blocks = self.page.blocks(task)
-            own = room if len(blocks) <= MOST_ROOMY else room._replace(telling=1, rows=True)
+            rows = room.rows or 2
+            own = room if len(blocks) <= MOST_ROOMY else room._replace(telling=1, rows=rows)
             yield from (_PagePart(list(self.block(block, own)), block.size) for block in blocks)
         if self.page.alone and self.page.rivals:
             alone = plural(len(self.page.alone), "candidate")
@@ -180,36 +182,42 @@ class _Overview:
                 head = "Alone in its task:"
             yield _PagePart(list(self.sentence(head, "bold")), 0)
         singles = list(map(self.page.single, self.page.alone))
-        pad = max((cell_len(self.label(block)) for block in singles), default=0)
+        pad = max((cell_len(self.label(block, self.half)) for block in singles), default=0)
         for block in singles:
             if several or room.rows:
-                yield _PagePart([self.row("", block, pad)], 1)
+                yield _PagePart(list(self.rows("", block, room.rows or 2, pad)), 1)
             else:
                 yield _PagePart(list(self.block(block, room)), 1)
 
     def block(self, block: FamilyBlock, room: _Room) -> Iterator[Text]:
         only = block.edits[0] if block.size == 1 else None
         if only is not None and room.rows:
-            yield self.row(block.letter, block)
+            yield from self.rows(block.letter, block, room.rows)
             for line in block.about:
                 yield from self.sentence(_INDENT + line)
             return
         head = block.head if only is None else f"{block.head}: {printable(only.names[0])}"
         start = Text.assemble((block.letter.ljust(2), "bold"), " ", head)
-        place = _place(block.where)
-        if start.cell_len + 3 + place.cell_len <= self.width:
+        place, lines = _place(block.where), block.telling(room.telling)
+        joined = Text("   ").join([start, place, *map(_changed, lines)])
+        if room.rows and joined.cell_len <= self.width < UNWRAPPED:
+            yield joined
+            lines = ()
+        elif start.cell_len + 3 + place.cell_len <= self.width:
             yield Text.assemble(start, "   ", place)
         else:
             yield from self.sentence(head, first=block.letter.ljust(3))
             if place:
                 yield self.fitted(Text.assemble(_INDENT, place))
-        for line in block.telling(room.telling):
+        for line in lines:
             yield self.fitted(Text.assemble(_INDENT, _changed(line)))
         for edit in block.edits[: room.edits] if only is None else ():
             labels = [printable(name) for name in edit.names]
             row = Text(f"{_INDENT}{edit.says}: {', '.join(labels)}")
-            if edit.line and row.cell_len + 24 <= self.width:
-                yield self.fitted(Text.assemble(row, "   ", _changed(edit.line)))
+            joined = Text.assemble(row, "   ", _changed(edit.line))
+            short = row.cell_len + 24 if room.rows == 1 else joined.cell_len
+            if edit.line and short <= self.width:
+                yield self.fitted(joined)
                 continue
             yield from self.names(f"{edit.says}: ", labels, room.names)
             if edit.line:
@@ -238,28 +246,49 @@ class _Overview:
             count -= 1
         yield from lines
 
-    def label(self, block: FamilyBlock) -> str:
-        """Return the name of a single candidate, with what is said of it, cut to half a line."""
+    def label(self, block: FamilyBlock, longest: int) -> str:
+        """Return the name of a single candidate, with what is said of it, in so many columns."""
         name = printable(block.edits[0].names[0])
         label = printable(self.page.labels[block.edits[0].ids[0]])
         if self.width == UNWRAPPED:
             return name
-        half = max(12, self.width // 2 - 4)
-        short, said = cut(label, half), Text(name.removeprefix(label))
-        if said.cell_len > (room := half - cell_len(short)):
+        short, said = cut(label, longest), Text(name.removeprefix(label))
+        if said.cell_len > (room := longest - cell_len(short)):
             said.truncate(max(room - 1, 0), overflow="ellipsis")
             return f"{short}{said.plain})" if said.cell_len > len(" (ab") else short
         return short + said.plain
 
-    def row(self, letter: str, block: FamilyBlock, pad: int = 0) -> Text:
-        """Return a candidate in one line: its name, where, and the line that tells."""
-        label, place = self.label(block), _place(block.where[:1])
-        if self.width != UNWRAPPED:
-            label += " " * (pad - cell_len(label))
+    def rows(self, letter: str, block: FamilyBlock, most: int, pad: int = 0) -> Iterator[Text]:
+        """Yield a candidate: its name, where, and the line that tells.
+
+        It is one line, cut if ``most`` is 1. Otherwise what does not fit has a second one.
+        """
+        start = Text(f"{letter:<3}" if letter else "", "bold")
+        told = Text().join(map(_changed, block.telling(1)))
+        place = _place(block.where[:1])
+
+        def padded(longest: int) -> str:
+            label = self.label(block, longest)
+            return label + " " * (pad - cell_len(label)) * (self.width < UNWRAPPED)
+
+        whole = Text.assemble(start, padded(UNWRAPPED), "  ", place, "  ", told)
+        if whole.cell_len <= self.width:
+            yield whole
+        elif most == 1:
+            label = padded(self.half)
             longest = max(12, (self.width - cell_len(label) - 7) // 2)
             place = Text(cut(place.plain, longest)) if place.cell_len > longest else place
-        start, line = f"{letter:<3}" if letter else "", "".join(block.telling(1))
-        return self.fitted(Text.assemble((start, "bold"), label, "  ", place, "  ", _changed(line)))
+            yield self.fitted(Text.assemble(start, label, "  ", place, "  ", told))
+        else:
+            first = Text.assemble(start, self.label(block, self.width - start.cell_len))
+            if first.cell_len + 2 + place.cell_len <= self.width:
+                yield Text.assemble(first, "  ", place)
+                yield self.fitted(Text.assemble(_INDENT, told))
+                return
+            yield first
+            longest = max(12, self.width - len(_INDENT) - 2 - told.cell_len)
+            place = Text(cut(place.plain, longest)) if place.cell_len > longest else place
+            yield self.fitted(Text.assemble(_INDENT, place, "  ", told))
 
     def fitted(self, text: Text) -> Text:
         """Return a line that ends where the terminal does."""
