@@ -87,15 +87,10 @@ def test_correlations_with_tests_passed(excise_data, name):
 def test_a_shared_prefix_moves_no_excision_score(excise_data):
     """A third of OctoCoder's outputs, at every granularity; what ignores the origin moves."""
     lines = records(excise_data, "hef_python_octocoder.jsonl").split(b"\n")[:-1][::3]
-    options = (
-        "--measure",
-        "comments:drop",
-        "--bootstrap",
-        "0",
-        "--shared-prefix",
-        "--format",
-        "json",
-    )
+    options = [
+        *("--protocol", "correlation", "--measure", "comments:drop", "--bootstrap", "0"),
+        *("--shared-prefix", "--format", "json"),
+    ]
     measures = "es-line,es-token,es-nested,sari"
     found = excise("eval", "-", "--measures", measures, *options, stdin=b"\n".join(lines)).json
     moved = {name: entry["prefix"]["moved"] for name, entry in found["measures"].items()}
