@@ -84,7 +84,8 @@ def test_one_edit_of_five_ages_is_one_change(repo, tmp_path):
     assert all(len(row["identical"]) == 4 for row in found["candidates"])
     assert {row["digest"] for row in found["candidates"]} != {entry(found, "0.patch")["digest"]}
     shown = excise("review", "--repo", str(repo.path), "--patches", str(tmp_path / "p")).out
-    assert "replayed onto" in shown
+    assert shown.splitlines()[0].endswith(f"onto {repo.head()[:8]}")
+    assert "5 identical: 0, 1, 2, 3, 4\n" in shown
 
 
 def test_the_numbers_are_those_of_branches(repo, tmp_path):

@@ -22,6 +22,7 @@ from excise_server.foundation.changes import differing_lines
 from excise_server.foundation.escape import printable, shortened
 from excise_server.foundation.inputs import first_few
 from excise_server.report.words import THERE, level_words, order_words, plural, relation_lines
+from excise_server.review.verdicts import TELLS_NOBODY
 from excise_server.wire import documents as d
 
 # --- the overview --------------------------------------------------------------------------------
@@ -288,7 +289,10 @@ class Page:
         return [(why, [printable(name) for name in names]) for why, names in rows if names]
 
     def not_looked_at(self) -> str:
-        """Say in one line who and what was not looked at, and how many notes there are."""
+        """Say in one line who and what was not looked at, and how many notes there are.
+
+        That a check tells nobody apart comes first: verdicts beside names would mislead.
+        """
         parts = [
             f"{len(names):,} {why}"
             if len(names) > MOST_PLACES or why == "left out"
@@ -302,9 +306,11 @@ class Page:
         ignored = [note for note in notes if note.startswith(_IGNORED)]
         parts += [f"{shortened(note.removeprefix(_IGNORED), 60)} (ignored)" for note in ignored[:1]]
         about = [f"Not looked at: {', '.join(parts)}"] if parts else []
-        if count := len(notes) - len(ignored[:1]):
+        told = [note for note in notes if note.endswith(TELLS_NOBODY)]
+        if count := len(notes) - len(ignored[:1]) - len(told):
             about.append(plural(count, "note"))
-        return f"{'; '.join(about)}: -v" if about else ""
+        more = [f"{'; '.join(about)}: -v"] if about else []
+        return " ".join([*(f"{note}." for note in told), *more])
 
     def next(self) -> list[str]:
         """Say what was not run, and what to do next: sentences and commands."""

@@ -23,6 +23,9 @@ PASSED: Outcome = "passed"
 FAILED: Outcome = "failed"
 UNDECIDED: Outcome = "undecided"
 
+TELLS_NOBODY = "passing tells nobody apart"
+"""How the note ends that a check passes on the base and for everybody."""
+
 _SHOWN = 100
 """Most characters shown of a name that no candidate has."""
 
@@ -188,6 +191,6 @@ def match_verdicts(verdicts: Iterable[Verdict], candidates: Sequence[Candidate])
     for check, every in of_checks.items():
         if all(verdict.passed and verdict.base_passed for verdict in every):
             name = shortened(check, _SHOWN) or "the check"
-            notes[f"{name} passes on the base, too: passing tells nobody apart"] = None
+            notes[f"{name} passes on the base, too: {TELLS_NOBODY}"] = None
     by_id = {identity: tuple(by_check.values()) for identity, by_check in checks.items()}
     return Verdicts(by_id, tuple(unknown), tuple(notes))
