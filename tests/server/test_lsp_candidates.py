@@ -64,7 +64,7 @@ def test_they_are_the_command_s_with_its_ids_and_digits(repo: Repo, client: RawC
     answer = listed(client, repo, git=[])
     command = excise("review", "--repo", str(repo.path), "--format", "json").json
     assert {key: answer[key] for key in command} == command
-    assert answer["candidates"] == ["worktree:ada", "worktree:bo", "worktree:cy"]
+    assert ids_of(answer) == ["worktree:ada", "worktree:bo", "worktree:cy"]
     assert (answer["set_aside"], answer["bases"], answer["given"]) == ([], {}, [])
     msgspec.convert(answer, CandidatesDocument)
 
@@ -73,8 +73,8 @@ def test_branches_are_those_of_the_setting(repo: Repo, client: RawClient):
     repo.git("checkout", "--quiet", "-b", "agent/1")
     repo.commit(a__py=ORIGIN.replace("return x", "return -x"))
     repo.git("checkout", "--quiet", "main")
-    assert "branch:agent/1" in listed(client, repo)["candidates"]
-    assert "branch:agent/1" not in listed(client, repo, git=[])["candidates"]
+    assert "branch:agent/1" in ids_of(listed(client, repo))
+    assert "branch:agent/1" not in ids_of(listed(client, repo, git=[]))
 
 
 def test_the_client_s_own_are_among_them(repo: Repo, client: RawClient):
@@ -85,7 +85,7 @@ def test_the_client_s_own_are_among_them(repo: Repo, client: RawClient):
     assert (entry["kind"], entry["label"], entry["names"]) == ("client", "GPT", ["gpt"])
     assert sorted(entry["identical"]) == ["worktree:ada", "worktree:bo"]
     assert [(file["path"], file["status"]) for file in entry["files"]] == [("a.py", "modified")]
-    at = answer["candidates"].index
+    at = ids_of(answer).index
     assert answer["similarity"][at("gpt")][at("worktree:ada")] == 1.0
 
 
@@ -167,11 +167,11 @@ def test_a_candidate_enters_every_document_that_it_changes(repo: Repo, client: R
     assert [variant["text"] for variant in hunk["variants"]] == ["    x = a - b\n"]
     deleted = review(client, repo, "b.py")
     assert [variant["text"] for variant in deleted["hunks"][0]["variants"]] == [""]
-    assert ids_of(deleted)[0]["notes"] == ["it deletes the file"]
+    assert deleted["candidates"][0]["notes"] == ["it deletes the file"]
     created = review(client, repo, "new/c.py")
     assert (created["hunks"][0]["lo"], created["hunks"][0]["hi"]) == (0, 0)
-    entry = listed(client, repo, git=[])["candidates"]
-    (entry,) = [row for row in entry if row["id"] == "gpt"]
+    entries = listed(client, repo, git=[])["candidates"]
+    (entry,) = [row for row in entries if row["id"] == "gpt"]
     assert {file["path"]: file["status"] for file in entry["files"]} == {
         "a.py": "modified",
         "b.py": "deleted",
@@ -200,7 +200,7 @@ def test_what_a_candidate_started_from_is_replayed(repo: Repo, client: RawClient
     (hunk,) = review(client, repo)["hunks"]
     assert (hunk["lo"], hunk["variants"][0]["text"]) == (4, "    x = a - b\n")
     answer = listed(client, repo, git=[])
-    at = answer["candidates"].index
+    at = ids_of(answer).index
     assert answer["similarity"][at("gpt")][at("worktree:ada")] == 1.0
 
 
@@ -222,7 +222,7 @@ def test_revisions_of_one_id_are_one_candidate(repo: Repo, client: RawClient):
     assert [file["path"] for file in entry["files"]] == ["a.py", "b.py"]
     answer = client.call("excise/removeCandidates", {"ids": ["gpt", "claude", "worktree:ada"]})
     assert answer == {"removed": ["gpt"], "unknown": ["claude", "worktree:ada"]}
-    assert "gpt" not in listed(client, repo, git=[])["candidates"]
+    assert "gpt" not in ids_of(listed(client, repo, git=[]))
 
 
 def test_the_client_s_candidate_comes_before_one_that_is_found(repo: Repo, client: RawClient):
@@ -360,7 +360,7 @@ def test_what_is_set_aside_counts_nowhere(repo: Repo, client: RawClient, method:
     assert [hunk["lo"] for hunk in after["hunks"]] == [before["hunks"][0]["lo"]]
     assert {row["id"]: row["state"] for row in after["candidates"]}["worktree:cy"] == word
     answer = listed(client, repo, git=[])
-    assert answer["candidates"] == ["worktree:ada", "worktree:bo"]
+    assert ids_of(answer) == ["worktree:ada", "worktree:bo"]
     assert [(row["id"], row["state"]) for row in answer["set_aside"]] == [("worktree:cy", word)]
     client.call(f"excise/{method}", {"ids": ["worktree:cy"], word: False})
     assert review(client, repo)["hunks"] == before["hunks"]
@@ -465,7 +465,7 @@ def test_a_document_without_a_file_has_a_review(client: RawClient, repo: Repo):
     for variant, marks in zip(hunk["variants"], hunk["marks"], strict=True):
         assert [hunk["text"][lo:hi] for lo, hi in marks["lost"]] == ["+"]
         assert [variant["text"][lo:hi] for lo, hi in marks["own"]] == ["-"]
-    assert "gpt" not in listed(client, repo, git=[])["candidates"]
+    assert "gpt" not in ids_of(listed(client, repo, git=[]))
     unknown = client.refused("excise/review", {"uri": "untitled:nothing"})
     assert unknown["code"] == INVALID_PARAMS
 
@@ -494,7 +494,7 @@ def test_what_is_taken_is_the_command_s_patch_and_edits_of_the_editor_s_text(
     repo.git("-C", repo.path.parent / "ada", "rm", "--quiet", "b.py")
     (repo.path.parent / "ada" / "c.py").write_text("C = 1\n")
     answer = taken(client, repo, {"candidate": "worktree:ada"})
-    command = excise("take", "worktree:ada", "--repo", str(repo.path), "--json").json
+    command = excise("take", "worktree:ada", "--repo", str(repo.path), "--format", "json").json
     assert {key: answer[key] for key in command} == command
     by_path = {entry["path"]: entry for entry in answer["contents"]}
     assert [by_path[name]["status"] for name in ("a.py", "b.py", "c.py")] == [

@@ -211,7 +211,7 @@ def test_who_deletes_or_moves_the_file_is_in_the_review_of_its_document(review, 
     (file,) = [d for d in review.published() if d["code"] != "hunk"]
     assert "1 deletes the file" in file["message"]
     labels = {r["id"]: r["label"] for r in state["revisions"]}
-    assert labels["remote:container-use/pushed"] == "container pushed"
+    assert labels["remote:container-use/pushed"] == "container-pushed"
 
 
 def test_nothing_that_happens_changes_who_deletes_moves_or_is_merged(review, odd):
@@ -381,8 +381,8 @@ def test_five_identical_agents_are_five_voices(client, tmp_path, monkeypatch):
     assert state["similarity"] == [[1.0] * 5] * 5
     assert [len(cluster["members"]) for cluster in state["clusters"]] == [5]
     answer = client.call("excise/candidates", {"uri": repo.path.as_uri()})
-    assert [len(entry["identical"]) for entry in answer["ranking"]] == [4] * 5
-    assert len(answer["batches"][0]["members"]) == 5
+    assert [len(entry["identical"]) for entry in answer["candidates"]] == [4] * 5
+    assert len(answer["tasks"][0]["members"]) == 5
 
 
 def test_a_commit_of_the_target_is_nobody_s_edit(client, tmp_path, monkeypatch):
