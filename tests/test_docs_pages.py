@@ -1,9 +1,9 @@
 """Every page of the documentation does what it says: commands run, and links lead somewhere.
 
 The ``console`` blocks of a tutorial are run from the top of a clone as a reader types them, on a
-terminal of 80 columns, and its ``python`` blocks one after the other; what follows each is what they
-print. So are those of a page with ``<!-- run in: FOLDER -->``, in that folder. ``UPDATE_EXPECT=1``
-writes it. Of all other commands the names and options are checked.
+terminal of 80 columns, and its ``python`` blocks one after the other; what follows each is what
+they print. So are those of a page with ``<!-- run in: FOLDER -->``, in that folder.
+``UPDATE_EXPECT=1`` writes it. Of all other commands the names and options are checked.
 """
 
 from __future__ import annotations
