@@ -36,7 +36,7 @@ def report() -> None:
         sys.exit("docs/images/report.png needs a browser: apt-get install chromium")
     with tempfile.TemporaryDirectory() as folder:
         page = Path(folder) / "report.html"
-        command = [*RUN, "cluster", "queue.mbox", "--html", str(page)]
+        command = [*RUN, "cluster", "queue.mbox", "--format", "html", "-o", str(page)]
         subprocess.run(command, cwd=EXAMPLES, check=True, capture_output=True)
         with Browser(Path(folder) / "profile", width=1280, height=1400) as browser:
             browser.open(page.as_uri())
@@ -57,7 +57,7 @@ def review() -> None:
 
     with tempfile.TemporaryDirectory() as folder:
         shop = build(Path(folder))
-        arguments = ["review", "--batch", "1"]
+        arguments = ["review", "--task", "1"]
         terminal("review-dark", arguments, shop)
         terminal("review-light", arguments, shop, theme=DEFAULT_TERMINAL_THEME)
         terminal("review-narrow", arguments, shop, width=60)

@@ -63,6 +63,44 @@ def test_no_help_says_it_or_weighs_anything(name):
     assert "score = " not in shown
 
 
+OLD_COMMAND = re.compile(r"\bexcise (?:worktrees|rank|matrix|explain|duplicates|score)\b")
+OLD_OPTION = re.compile(r"(?<![\w-])--(?:branches|include-target|html|linkage|threshold|batch)\b")
+
+
+def test_no_page_help_or_product_names_a_command_that_is_gone():
+    scripts = [*ROOT.glob(".github/**/*.yml"), *(ROOT / "benchmarks").glob("*.py")]
+    said = {
+        str(path.relative_to(ROOT)): found[0]
+        for path in (*TEXTS, *scripts)
+        if (found := OLD_COMMAND.search(path.read_text(encoding="utf-8")))
+    }
+    assert said == {}
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_no_help_names_a_command_or_an_option_that_is_gone(name):
+    command = excise.get_command(click.Context(excise), name)
+    shown = command.get_help(click.Context(command, info_name=f"excise {name}"))
+    assert not OLD_COMMAND.search(shown)
+    assert not OLD_OPTION.search(shown)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "excise worktrees --format json",
+        "``excise rank`` gives",
+        "$ excise matrix a b",
+        "`excise explain`",
+        "<!-- excise duplicates -->",
+        "run excise score:",
+    ],
+)
+def test_a_command_that_is_gone_is_found(text):
+    assert OLD_COMMAND.search(text)
+    assert not OLD_COMMAND.search("excise compare, excise ranks nothing, excise cluster")
+
+
 OLD_WORD = re.compile(
     r"same text elsewhere|though near|contains it\b|contain(?:s|ed in) [●#]|contained in it"
     r"|each contains|is contained in|^(?:same|contains)(?: elsewhere)?$|\b[Ss]ame as\b"

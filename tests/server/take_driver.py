@@ -52,10 +52,10 @@ def run(asked: dict[str, str]) -> int:
     arguments = [".", asked["top"]]
     try:
         if asked["do"] == "write":
-            take._write(*arguments, Taken(tuple(edits()), (), ()))
+            take.write_taken(*arguments, Taken(tuple(edits()), (), ()))
             return 0
         if asked["do"] == "next":
-            take._make_good(*arguments)
+            take.make_good(*arguments)
             return 0
         return main(["take", "--undo", "--origin", asked["top"]])
     except SourceError as error:

@@ -66,7 +66,7 @@ def test_the_same_edit_is_the_same_however_old_its_base_is(repo):
     assert all([(f["path"], f["added"], f["deleted"]) for f in entry["files"]]
                == [("a.py", 1, 1)] for entry in entries.values())  # fmt: skip
     assert {entry["rank"] for entry in entries.values()} == {1}
-    assert "behind 80" in excise("review", "--repo", str(repo.path)).out
+    assert "behind 80" in excise("review", "--repo", str(repo.path), "-v").out
 
 
 LEVELS = {
@@ -106,7 +106,7 @@ def test_the_checkout_itself_is_not_a_candidate(repo):
     write(repo.path, "b.txt", "mine\n")
     assert ids_of(report(repo)) == ["worktree:ada"]
     found = seen(repo, target=True)
-    assert ids_of(found) == ["worktree:work", "worktree:ada"]
+    assert ids_of(found) == ["worktree:ada", "worktree:work"]  # that one changes no code
 
 
 def test_a_candidate_that_merged_the_target_counts_only_its_own_edits(repo):
@@ -152,7 +152,8 @@ def test_what_has_landed_is_not_a_change(repo):
     found = report(repo)
     assert found["landed"] == ["worktree:ada"]
     assert ids_of(found) == ["worktree:bo"]
-    assert "landed already: ada\n" in excise("review", "--repo", str(repo.path)).out
+    assert "ada (landed already)" in excise("review", "--repo", str(repo.path)).out
+    assert "landed already: ada\n" in excise("review", "--repo", str(repo.path), "-v").out
 
 
 def test_both_sides_append_and_both_stay(repo):
@@ -313,9 +314,7 @@ def test_names_of_one_thing_are_one_candidate(repo):
     names = {entry["id"]: entry["names"] for entry in report(repo, *patterns)["candidates"]}
     assert names["worktree:ada"] == ["worktree:ada"]
     assert names["branch:ada"] == ["branch:ada", "branch:copy", "remote:origin/ada", "ref:pull/12"]
-    [entry] = excise("cluster", "--git", "c*", "--git", "pull/12", str(repo.path), "--json").json[
-        "ranking"
-    ]
+    entry = by_id(report(repo, "--git", "c*", "--git", "pull/12"))["copy"]
     assert entry["names"] == ["branch:copy", "ref:pull/12"]
     assert entry["label"] == "copy"
 
@@ -361,7 +360,7 @@ def test_requests_and_other_refs_by_pattern(repo):
     assert labels(f"main..{topic[:12]}") == {f"commit:main..{topic[:12]}": f"main..{topic[:12]}"}
     assert (
         "none matches nothing..here"
-        in excise("worktrees", str(repo.path), "--git", "nothing..here").err
+        in excise("review", "--repo", str(repo.path), "--git", "nothing..here").err
     )
     assert (
         "it is a tag, not a commit"
@@ -407,9 +406,10 @@ def test_equal_texts_of_different_makers_are_two_voices(repo):
         "ada": ["worktree:bo"], "bo": ["worktree:ada"], "chen": [], "dana": [],
     }  # fmt: skip
     out = excise("review", "--repo", str(repo.path)).out
-    assert "3 of 4 make this edit" in out
-    assert "identical to ●" in out
-    assert "converts line ends from LF to CRLF (a.py)" in one_text(out)
+    assert "A  3 candidates " in out
+    assert "3 the same code: ada, bo, dana (converts line ends from LF to CRLF (a.py))" in one_text(
+        out
+    )
 
 
 def one_text(out):

@@ -131,7 +131,7 @@ def test_edits_on_top_of_a_branch_count_alone_before_they_are_committed(repo):
     [entry] = report(repo)["candidates"]
     assert changes(entry) == [("d.py", "created")]
     found = report(repo, "--git", "feature")
-    assert ids_of(found) == ["worktree:ada", "branch:feature"]
+    assert ids_of(found) == ["branch:feature", "worktree:ada"]
     assert by_id(found)["ada"]["names"] == ["worktree:ada", "branch:ada"]
 
 

@@ -46,7 +46,7 @@ def test_folders_are_compared_with_their_origin(origin):
     write(eli, "a.py", EDIT.replace("\n", "\r\n"))
     found = compared(origin, ada, bo, chen, dana, eli)
     entries = by_id(found)
-    assert ids_of(found) == ["folder:ada", "folder:bo", "folder:chen", "folder:eli"]
+    assert ids_of(found) == ["folder:ada", "folder:bo", "folder:eli", "folder:chen"]
     assert found["unchanged"] == ["folder:dana"]
     assert entries["ada"]["identical"] == ["folder:bo"]
     assert entries["eli"]["identical"] == []
@@ -132,10 +132,10 @@ def test_what_is_not_a_folder_costs_itself_alone(origin):
     assert [rejected["reason"] for rejected in found["rejected"]] == [
         "no such folder", "not a folder",
     ]  # fmt: skip
-    one_line(excise("worktrees", "--origin", str(origin / "none"), str(ada)), "no such folder")
+    one_line(excise("review", "--origin", str(origin / "none"), str(ada)), "no such folder")
     for wrong in (["--git", "x"], ["--onto", "HEAD"], ["--patches", "p"]):
-        assert "options about git" in excise("worktrees", "--origin", ".", str(ada), *wrong).err
-    assert "FOLDERs" in excise("worktrees", "--origin", str(origin)).err
+        assert "options about git" in excise("review", "--origin", ".", str(ada), *wrong).err
+    assert "--origin needs the folders" in excise("review", "--origin", str(origin)).err
     assert "--origin DIR" in excise("review", "--repo", str(ada), str(origin)).err
 
 

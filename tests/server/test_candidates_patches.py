@@ -45,7 +45,7 @@ def runs(repo, **files):
 def test_a_patch_is_what_the_same_worktree_is(repo):
     options = runs(repo, ada__diff=diff(repo, EDIT, new__py="n = 1\n"), bo__patch=diff(repo, OTHER))
     plain = report(repo, *options)
-    assert plain["candidates"] == ["patch:ada", "patch:bo"]
+    assert sorted(ids_of(plain)) == ["patch:ada", "patch:bo"]
     for name, edit in (("ada2", EDIT), ("bo2", OTHER)):
         write(worktree(repo, name), "a.py", BASE.replace(*edit))
     write(repo.path.parent / "ada2", "new.py", "n = 1\n")
@@ -77,7 +77,7 @@ def test_predictions_are_batches_by_their_instance(repo):
     assert [batch["members"] for batch in found["tasks"]] == [
         ["patch:gpt/x-1", "patch:opus/x-1"], ["patch:p/x-2"],
     ]  # fmt: skip
-    assert found["tasks"][0]["task"] == "x-1"
+    assert found["tasks"][0]["name"] == "x-1"
     assert [(r["id"], r["reason"]) for r in found["rejected"]] == [
         ("patch:p/x-3", "line 4: no diff in it"),
         ("patch:p line 5", "line 5: model_patch is missing, or not a text"),

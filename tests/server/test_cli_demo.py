@@ -44,19 +44,17 @@ def test_the_demo_has_candidates_of_two_tasks_with_different_bases(tmp_path):
     out = ran.stdout.decode()
     assert (ran.returncode, ran.stderr) == (0, b"")
     assert [line.split(":")[0] for line in out.split("\n") if line.startswith("Task ")] == [
-        "Task 1 of 2", "Task 2 of 2",
+        "Task 1", "Task 2",
     ]  # fmt: skip
-    assert "3 of 4 make this edit" in out
+    assert "A  3 candidates   shop/prices.py  discount" in out
     behind = {
         entry["label"]: entry["behind"]
-        for batch in json.loads(
+        for entry in json.loads(
             spawn("review", "--format", "json", cwd=tmp_path / "d" / "shop").stdout
-        )["batches"]
-        for entry in batch["candidates"]
+        )["candidates"]
     }
     assert behind["claude-no-code"] == 6
-    assert "landed already: worktree:free-shipping\n" in out
-    assert "unchanged: worktree:shop-later\n" in out
+    assert "free-shipping (landed already), shop-later (unchanged)" in out
     assert "being written" not in out
 
 

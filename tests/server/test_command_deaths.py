@@ -60,9 +60,10 @@ def test_a_text_that_ends_the_command_is_lexical_and_stays_so(files):
     os.kill(in_parser(process, set()), signal.SIGSEGV)
     out, err = process.communicate()
     assert process.returncode == 0
-    ranking = {entry["id"]: entry for entry in json.loads(out)["candidates"]}
-    assert "the parser of python failed on this text" in str(ranking["a.py"]["notes"])
-    assert not ranking["b.py"]["notes"]
+    found = json.loads(out)
+    assert {entry["id"] for entry in found["ranking"]} == {"a.py", "b.py", "c.py"}
+    assert "the parser of python failed on this text" in str(found["notes"]["a.py"])
+    assert "b.py" not in found["notes"]
     assert err.count("starting again") == 1
     again = start(files, "compare", "o.py", "a.py", "b.py", "c.py", "--format", "json")
     assert (again.communicate()[0], again.returncode) == (out, 0)
@@ -79,7 +80,7 @@ def test_what_came_through_a_pipe_is_read_again(files):
     os.kill(in_parser(process, set()), signal.SIGABRT)
     out, err = process.communicate()
     assert process.returncode == 0, err
-    assert {entry["id"] for entry in json.loads(out)["candidates"]} == {"a", "b"}
+    assert {entry["id"] for entry in json.loads(out)["ranking"]} == {"a", "b"}
 
 
 def test_what_was_printed_is_not_printed_again(files):

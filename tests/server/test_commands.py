@@ -9,32 +9,32 @@ from pathlib import Path
 import click
 import pytest
 from tests.server.command import excise, one_line, spawn
-from tests.server.git_repository import needs_git
+from tests.server.git_repository import make, needs_git
 
 from excise_server.cli import COMMANDS
 from excise_server.cli import excise as group
 
 TEN = ("review", "take", "land", "since", "cluster", "compare", "eval", "serve", "mcp", "demo")
 
-CANDIDATES = "review take land since"
+CANDIDATES = "review take land"
 ALLOWED = {
     "--git": f"{CANDIDATES} cluster",
-    "--patches": CANDIDATES,
+    "--patches": f"{CANDIDATES} since",
     "--origin": CANDIDATES,
-    "--repo": f"{CANDIDATES} cluster",
-    "--onto": f"{CANDIDATES} cluster",
+    "--repo": f"{CANDIDATES} since cluster",
+    "--onto": f"{CANDIDATES} since cluster",
     "--base": CANDIDATES,
     "--only": CANDIDATES,
-    "--path": CANDIDATES,
+    "--path": "review since",
     "--issue": CANDIDATES,
-    "--intent": f"{CANDIDATES} compare",
-    "--verdicts": CANDIDATES,
+    "--intent": "review compare",
+    "--verdicts": "review land",
     "--run": CANDIDATES,
     "--timeout": f"{CANDIDATES} eval",
     "--task": CANDIDATES,
-    "--format": f"{CANDIDATES} cluster compare eval",
-    "--output": f"{CANDIDATES} cluster compare eval",
-    "--verbose": f"{CANDIDATES} cluster",
+    "--format": f"{CANDIDATES} since cluster compare eval",
+    "--output": "review land since cluster compare eval",
+    "--verbose": "review land since cluster",
     "--against": "review",
     "--plan": "take",
     "--digest": "take",
@@ -58,7 +58,7 @@ ALLOWED = {
     "--tcp": "serve",
     "--stdio": "serve",
 }
-"""Every option outside of `eval`, and the commands that may have it."""
+"""Every option outside of `eval`, and the commands that have it."""
 
 OF_EVAL = (
     *("--protocol", "--measures", "--bootstrap", "--cluster-by", "--shared-prefix", "--seed"),
@@ -78,17 +78,20 @@ def options(name: str) -> dict[str, click.Option]:
     }
 
 
+def test_there_are_ten_commands():
+    assert tuple(COMMANDS) == TEN
+
+
 def test_at_most_forty_options_and_fifteen_of_eval():
+    assert {option for name in TEN if name != "eval" for option in options(name)} == set(ALLOWED)
     assert len(ALLOWED) <= 40
     assert len(OF_EVAL) <= 15
-    assert set(options("eval")) - set(ALLOWED) == set(OF_EVAL)
 
 
-@pytest.mark.parametrize("name", COMMANDS)
-def test_a_command_has_the_options_that_it_may_have(name):
-    assert name in TEN
+@pytest.mark.parametrize("name", TEN)
+def test_a_command_has_exactly_the_options_that_it_should_have(name):
     mine = {option for option, commands in ALLOWED.items() if name in commands.split()}
-    assert set(options(name)) <= mine | (set(OF_EVAL) if name == "eval" else set())
+    assert set(options(name)) == mine | set(OF_EVAL if name == "eval" else ())
 
 
 def test_one_name_has_one_help():
@@ -156,8 +159,9 @@ def test_any_unique_part_of_a_name_will_do(shop, monkeypatch):
     assert whole.code == 0
     for name in ("3fa9", "CODEX-3FA9", "x-3fa"):
         assert excise("take", name).out == whole.out, name
-    two = excise("take", "no-code")
-    one_line(two, "no-code names 2 candidates", "claude-no-code", "mina/no-code", code=2)
+    two = excise("take", "o-code")
+    one_line(two, "o-code names 2 candidates", "claude-no-code", "mina/no-code", code=2)
+    assert excise("take", "no-code").out == excise("take", "claude-no-code").out != ""  # its folder
     one_line(excise("review", "codex-3fa8"), "no candidate is called", "did you mean codex-3fa9")
     one_line(excise("take", "zzz"), "no candidate is called zzz; there are ")
     assert (
@@ -165,13 +169,9 @@ def test_any_unique_part_of_a_name_will_do(shop, monkeypatch):
     )
     parts = excise("take", "3fa9", "shop/prices.py", "mina", "README.md")
     assert (parts.code, parts.out.count("diff --git")) == (0, 2)
-    assert " " not in "".join(
-        entry["label"] for b in _review()["batches"] for entry in b["candidates"]
-    )
-
-
-def _review():
-    return excise("review", "--format", "json").json
+    entries = excise("review", "--format", "json").json["candidates"]
+    assert len(entries) == 6
+    assert " " not in "".join(entry["label"] for entry in entries)
 
 
 @needs_git
@@ -201,9 +201,7 @@ def test_an_issue_is_a_file_or_a_text(shop, monkeypatch, tmp_path):
 
     def issues(value):
         document = excise("review", "--issue", value, "--format", "json").json
-        return {
-            issue for batch in document["batches"] for issue in batch.get("by_issue", {}).values()
-        }
+        return {issue for task in document["tasks"] for issue in task["by_issue"].values()}
 
     (tmp_path / "issue.md").write_text("\n# total() fails without a code\n\nIt raises.\n")
     assert excise("review", "--issue", str(tmp_path / "issue.md")).code == 0
@@ -253,3 +251,23 @@ def test_output_to_a_folder_is_refused(shop, monkeypatch):
         ran = excise(*command, "-o", ".")
         one_line(ran, "cannot write .: it is not a regular file")
     assert sorted(Path(shop).iterdir()) == before
+
+
+@needs_git
+def test_a_name_that_is_no_worktree_may_be_a_branch_or_a_request(tmp_path, monkeypatch):
+    repo = make(tmp_path, monkeypatch)
+    repo.commit(a__py="x = 1\n")
+    repo.git("checkout", "--quiet", "-b", "agent/one")
+    repo.commit(a__py="x = 2\n")
+    repo.git("update-ref", "refs/pull/7/head", "agent/one")
+    repo.git("checkout", "--quiet", "main")
+    for name in ("agent/one", "#7"):
+        shown = excise("review", "--repo", str(repo.path), name)
+        assert (shown.code, "x = 2" in shown.out) == (0, True), shown.err
+        taken = excise("take", "--repo", str(repo.path), name)
+        assert (taken.code, "+x = 2" in taken.out) == (0, True), taken.err
+        landed = excise("land", "--repo", str(repo.path), name)
+        assert (landed.code, "+x = 2" in landed.out) == (0, True), landed.err
+    missing = excise("review", "--repo", str(repo.path), "agent/two")
+    assert missing.code == 2
+    assert "no candidate is called agent/two; there is none: name branches by --git" in missing.err

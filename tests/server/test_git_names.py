@@ -117,7 +117,7 @@ def test_paths_that_are_not_utf8_are_reviewed_planned_and_written_as_their_bytes
     paths = [file["path"] for file in batch["files"]]
     assert sorted(os.fsencode(path_spelled(path)) for path in paths) == sorted(names)
     for spelling in paths:
-        shown = excise("review", *folder, "--hunk", f"{spelling}#2", "--format", "json").json
+        shown = excise("review", *folder, "--path", f"{spelling}#2", "--format", "json").json
         assert [file["path"] for file in shown["tasks"][0]["files"]] == [spelling]
     first, *others = paths
     choices = [{"candidate": "worktree:ada", "path": path, "hunk": "2"} for path in others]

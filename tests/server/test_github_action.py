@@ -188,7 +188,7 @@ def test_a_dry_run_prints_the_comment_and_writes_nothing(run, host):
     assert done.returncode == 0, done.stderr
     assert host.writes == []
     lines = done.stdout.split("\n")
-    assert lines[0] == "<!-- excise duplicates -->"
+    assert lines[0] == "<!-- excise cluster -->"
     (found,) = [line for line in lines if line.startswith("- #")]
     numbers = r"what \S+  where \S+  why \S+  \(same edit \S+\)"
     form = rf"- #2 .* by `bo`: \*\*likely the same issue\*\*  {numbers}"
@@ -226,7 +226,7 @@ def test_the_comment_is_made_once_and_edited_in_place(run, host):
     host.comments, host.writes = [stranger, own], []
     assert "up to date" in run(dry_run="false").stdout
     assert [path for _, path, _ in host.writes] == ["/repos/acme/shop/issues/1/labels"]
-    own["body"] = "<!-- excise duplicates -->\nolder"
+    own["body"] = "<!-- excise cluster -->\nolder"
     host.writes = []
     assert "updated" in run(dry_run="false", label="").stdout
     assert [x[:2] for x in host.writes] == [("PATCH", "/repos/acme/shop/issues/comments/2")]
@@ -236,7 +236,7 @@ def test_nothing_below_likely_is_said(run, host):
     done = run("3", dry_run="false")
     assert (done.returncode, host.writes) == (0, [])
     assert "nothing to report" in done.stdout
-    host.comments = [{"id": 7, "user": {"login": BOT}, "body": "<!-- excise duplicates -->\nold"}]
+    host.comments = [{"id": 7, "user": {"login": BOT}, "body": "<!-- excise cluster -->\nold"}]
     run("3", dry_run="false")
     ((_, path, sent),) = host.writes
     assert path.endswith("/comments/7")
@@ -381,4 +381,4 @@ def test_an_old_head_that_is_gone_stops_nothing(run, host, before, said):
     ran = run(before=before)
     assert ran.returncode == 0
     assert said in ran.stderr
-    assert "<!-- excise duplicates -->" in ran.stdout
+    assert "<!-- excise cluster -->" in ran.stdout

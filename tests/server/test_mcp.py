@@ -89,7 +89,7 @@ def test_a_real_client_over_the_pipe_of_the_command(repo):
 
     tools, answer = asyncio.run(ask())
     assert [tool.name for tool in tools] == [
-        *("list_candidates", "review", "take", "since", "find_duplicates"),
+        *("list_candidates", "review", "take", "since", "land", "find_duplicates"),
     ]
     for tool in tools:
         assert tool.annotations.read_only_hint

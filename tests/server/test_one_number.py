@@ -55,9 +55,12 @@ def files(texts, tmp_path):
 
 def pairs(document):
     """The similarity of each pair, by the names of the two."""
-    ids = document.get("candidates") or document["revisions"]
-    values = document.get("matrix", document)["similarity"]
-    names = [id.partition(":")[2] or id.rpartition("/")[2].removesuffix(".py") for id in ids]
+    if "candidates" in document:
+        names = [candidate["label"] for candidate in document["candidates"]]
+        values = document["similarity"]
+    else:
+        names = [id.rpartition("/")[2].removesuffix(".py") for id in document["revisions"]]
+        values = document["matrix"]["similarity"]
     return {
         frozenset((a, b)): values[names.index(a)][names.index(b)] for a, b in combinations(names, 2)
     }

@@ -59,7 +59,7 @@ def test_commands_put_four_identical_fixes_before_one_wrong_edit(repo: Repo, mon
         assert "4 identical: " in re.sub("<.*?>", "", page)
     assert f"intent {intent or 'change'}" in excise("review", *said, "-v").out
     files = [str(repo.path.parent / name / "a.py") for name in ("wrong", *FIXES)]
-    table = excise("rank", "a.py", *files, *said).out
+    table = excise("compare", "a.py", *files, *said).out.split("rank\trevision\t")[1]
     assert [row.split("\t")[1].split("/")[-2] for row in table.split("\n")[1:6]] == [
         *FIXES, "wrong",
     ]  # fmt: skip
@@ -127,7 +127,7 @@ def test_where_nobody_agrees_every_door_says_so(tmp_path, monkeypatch):
     monkeypatch.chdir(repo.path)
     for said in ((), ("--intent", "fix")):
         assert "They disagree: read, or run. Nothing was run: --run" in excise("review", *said).out
-    ranked = excise("rank", "a.py", *(str(tmp_path / name / "a.py") for name in edits)).out
+    ranked = excise("compare", "a.py", *(str(tmp_path / name / "a.py") for name in edits)).out
     assert "they disagree: read each, or run excise review --run 'COMMAND'" in ranked
     assert excise("review", "--format", "json").json["tasks"][0]["disagree"]
     checked = excise("review", "--run", "true").out
@@ -137,8 +137,8 @@ def test_where_nobody_agrees_every_door_says_so(tmp_path, monkeypatch):
 
 
 def test_an_unknown_intent_is_refused_with_the_two_that_there_are():
-    for command in ("rank", "review"):
-        ran = excise(command, "x", "--intent", "feature")
+    for command in ("compare", "review"):
+        ran = excise(command, "x", "y", "--intent", "feature")
         assert ran.code == 2
         assert "'fix', 'change'" in ran.err or "'change', 'fix'" in ran.err
 

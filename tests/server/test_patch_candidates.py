@@ -102,11 +102,9 @@ def test_the_numbers_are_those_of_branches(repo, tmp_path):
         repo.git("checkout", "--quiet", "main")
     drift(repo, 3)
     found = compared(repo, tmp_path, patches)
-    whole = excise(
-        "review", "--repo", "--branches", "agent/*", str(repo.path), "--format", "json"
-    ).json
-    names = ([c.removeprefix("patch:").removesuffix(".patch") for c in found["candidates"]],
-             [c.rpartition("/")[2] for c in whole["candidates"]])  # fmt: skip
+    whole = excise("review", "--repo", str(repo.path), "--git", "agent/*", "--format", "json").json
+    names = ([c.removeprefix("patch:").removesuffix(".patch") for c in ids_of(found)],
+             [c.rpartition("/")[2] for c in ids_of(whole)])  # fmt: skip
     values = [
         {(a, b): row[j] for a, row in zip(order, document["similarity"], strict=True)
          for j, b in enumerate(order)}

@@ -12,6 +12,7 @@ from tests.server.command import excise, one_line
 from tests.server.git_repository import make, needs_git
 from tests.server.test_review_hunks import applied
 from tests.server.test_worktrees import worktree, write
+from tests.terminal import shown
 
 from excise_server.git.checkouts import Selection
 from excise_server.git.repository import open_folder
@@ -112,8 +113,8 @@ def tree(origin, document, name):
     """Return the files of a candidate, made of the origin's and the document alone."""
     files = dict(origin)
     rng = random.Random(name)
-    for batch in document.batches:
-        for file in batch.files:
+    for task in document.tasks:
+        for file in task.files:
             for change in (c for c in file.changes if c.id == name):
                 old = files.pop(file.path, (None, b""))[1]
                 if change.status == "deleted":
@@ -137,7 +138,7 @@ def test_every_candidate_can_be_rebuilt_from_the_document(six):
     origin = origin_files(six, document)
     found = find_candidates(open_folder(str(six.path), [str(six.path)]), Selection())
     assert len(found.found) == 6
-    statuses = {c.status for b in document.batches for f in b.files for c in f.changes}
+    statuses = {c.status for t in document.tasks for f in t.files for c in f.changes}
     assert statuses == {"created", "deleted", "renamed", "modified"}
     for candidate in found.found:
         expected = dict(origin)
@@ -162,7 +163,8 @@ def git_diffs(repo):
 
 
 def test_the_page_is_shorter_than_the_diffs_and_shows_every_line_that_differs(six):
-    text = page(six)
+    assert len(page(six).splitlines()) <= 15
+    text = page(six, "--path", "*")
     diffs = list(git_diffs(six))
     assert len(text) < sum(map(len, diffs))
     differing = {
@@ -181,11 +183,11 @@ def test_the_page_is_shorter_than_the_diffs_and_shows_every_line_that_differs(si
 
 def test_the_documented_page_is_what_the_command_prints(tmp_path):
     docs = (Path(__file__).parents[2] / "docs" / "review.md").read_text(encoding="utf-8")
-    prompt, shown = re.search(
-        r"```console\nshop\$ excise (.*?)\n(.*?)\n\.\.\.\n```", docs, re.S
-    ).groups()
-    command, *options = prompt.split(" ")
-    assert excise(command, "--repo", str(build(tmp_path)), *options).out.startswith(shown)
+    blocks = re.findall(r"```console\nshop\$ (.*?)\n(.*?)\n(?:\.\.\.\n)?```", docs, re.S)
+    assert len(blocks) == 2
+    shop = build(tmp_path)
+    for line, text in blocks:
+        assert shown(line, shop).startswith(text)
 
 
 def folders(tmp_path, texts):
@@ -208,9 +210,10 @@ def test_64_candidates_that_all_differ(tmp_path):
         tmp_path, {f"c{n:02}": BASE.replace("return checked + 7", r) for n, r in enumerate(returns)}
     )
     text = of_folders(options).out
+    assert "A  64 candidates in 64 edits   a.py  f7\n" in text
+    assert re.search(r"and (\d+) candidates in \1 more edits: -v\n", text)
+    text = of_folders(options, "--path", "*").out
     assert text.count("1 of 64: c") == 64
-    assert "A: 64 candidates, near each other\n" in text
-    assert "and 44 candidates in 44 more edits: --format json\n" in text
     assert all(f"{line}\n" in text for line in returns)
     document = of_folders(options, "--format", "json").json
     assert len(document["tasks"][0]["families"][0]["edits"]) == 64
@@ -227,7 +230,7 @@ def test_against_a_candidate(six):
 
 def test_only_what_was_chosen(six):
     document = reviewed(six, "c0", "c3")
-    assert {c.label for b in document.batches for c in b.candidates} == {"c0", "c3"}
+    assert {c.label for c in document.candidates} == {"c0", "c3"}
     assert document.digest != reviewed(six).digest
 
 
@@ -235,10 +238,10 @@ def test_only_what_was_chosen(six):
     ("wrong", "parts"),
     [
         (["nobody"], "no candidate is called nobody"),
-        (["--hunk", "a.py#900"], "a.py has no hunk 900"),
-        (["--hunk", "none.py"], "no changed file is called none.py"),
+        (["--path", "a.py#900"], "a.py has no hunk 900"),
+        (["--path", "none.py"], "no changed file is called none.py"),
         (["--path", "*.rs"], "no changed file is called *.rs"),
-        (["--path", "b.txt", "--hunk", "a.py"], "no hunk is left"),
+        (["--path", "b.txt", "--path", "a.py#900"], "a.py has no hunk 900"),
         (["--task", "9"], "no task is called 9"),
     ],
 )
@@ -254,15 +257,17 @@ def test_who_cannot_be_read_is_named(repo):
     for form in ("text", "markdown", "html", "json"):
         ran = excise("review", "--repo", str(repo.path), "--format", form)
         assert ran.code == 1
-        assert "gone" in ran.out
-        assert "left out" in ran.err
+        assert "left out: cannot read gone: " in ran.err
+        assert ("gone" if form == "json" else "1 left out") in ran.out
+        assert "gone" in excise("review", "--repo", str(repo.path), "--format", form, "-v").out
 
 
 def test_plain_folders(tmp_path):
     options = folders(tmp_path, {"ada": BASE.replace(*GUARD), "bo": BASE + "x = 1\n"})
-    assert "Task 2 of 2: 1 candidate\n" in of_folders(options).out
+    assert of_folders(options).out.startswith("2 candidates, 2 tasks: nobody competes; ")
     options += ["--issue", "7"]
-    assert "a.py: 2 of 2 change it\n" in of_folders(options).out
+    assert of_folders(options).out.startswith("2 candidates, 1 task (issue 7), ")
+    assert "a.py: both change it\n" in of_folders(options, "--path", "*").out
     assert "drop the options about git" in excise("review", *options, "--onto", "x").err
     assert "needs the folders" in excise("review", *options[:2]).err
 

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from excise.facts import EditFacts
 from excise.ranking import rank
+from excise_server.review.candidate import Candidate
 from excise_server.review.ranked import chosen_batch, rank_batches
 from excise_server.review.relations import Batch
 
@@ -147,14 +148,20 @@ def test_a_batch_of_one_is_not_ranked():
 @pytest.mark.parametrize(
     ("name", "number"),
     [("1", 1), ("2", 2), ("login", 2), ("a", 1), ("worktree:d", 3), ("3", 3), ("0", None),
-     ("4", None), ("\u0663", None), ("", None), ("e", None), ("twice", None)],
+     ("4", None), ("\u0663", None), ("", None), ("e", None), ("fix-t", None),
+     ("three", 3), ("fix-tw", 1)],
 )  # fmt: skip
 def test_a_batch_is_chosen_by_number_task_or_candidate(name, number):
     batches = (
         Batch(("worktree:a", "worktree:b")), Batch(("worktree:c",), task="login"),
         Batch(("worktree:d",)),
     )  # fmt: skip
-    labels = [("a", "worktree:a"), ("d", "worktree:d"), ("twice", "worktree:a"),
-              ("twice", "worktree:d")]  # fmt: skip
-    chosen = chosen_batch(batches, name, labels)
+    candidates = [
+        Candidate(name, "", "", "", (name,), label=label)
+        for name, label in (
+            ("worktree:a", "fix-one"), ("worktree:b", "fix-two"), ("worktree:c", "c"),
+            ("worktree:d", "fix-three"),
+        )
+    ]  # fmt: skip
+    chosen = chosen_batch(batches, name, candidates)
     assert chosen == (None if number is None else batches[number - 1])

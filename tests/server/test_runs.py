@@ -215,7 +215,7 @@ def excise(repo, *arguments, jobs="", **options):
 @needs_git
 def test_run_puts_the_passing_ones_first_and_its_file_does_it_again(repo):
     command = "grep -q 'or 1' a.py"
-    out, err = excise(repo, "--run", command, "--json", jobs="2").communicate(timeout=60)
+    out, err = excise(repo, "--run", command, "--format", "json", jobs="2").communicate(timeout=60)
     found = json.loads(out)
     verdicts = {entry["id"]: entry["verdict"] for entry in found["candidates"]}
     assert [entry["rank"] for entry in found["candidates"]] == [1, 2, 2]
@@ -268,7 +268,7 @@ def test_a_group_whose_members_differ_is_flagged_and_nobody_who_fails_is_above(r
 @needs_git
 def test_an_interrupt_stops_all_and_reports_what_is_there(repo):
     command = 'grep -q "or 1" a.py || exit 0; echo waiting-4411; sleep 4411'
-    process = excise(repo, "--run", command, "--json")
+    process = excise(repo, "--run", command, "--format", "json")
     for line in process.stderr:
         if b"ada (also for chen): passed" in line:
             break
@@ -285,12 +285,12 @@ def test_an_interrupt_stops_all_and_reports_what_is_there(repo):
 
 @needs_git
 def test_an_interrupt_of_the_base_s_run_leaves_all_without_a_verdict(repo):
-    process = excise(repo, "--run", "echo waiting-4412; sleep 4412", "--json")
+    process = excise(repo, "--run", "echo waiting-4412; sleep 4412", "--format", "json")
     wait_until(lambda: list((repo.path.parent / "cache").glob("excise/runs/*/001-*.log")))
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=60)
     assert process.returncode == 130
-    assert {entry["verdict"] for entry in json.loads(out)["ranking"]} == {None}
+    assert {entry["verdict"] for entry in json.loads(out)["candidates"]} == {None}
     assert b"interrupted: stopping, 2 not run" in err
     assert gone("4412")
 
@@ -346,7 +346,7 @@ def test_only_those_that_were_chosen_run(repo):
 def test_nothing_to_run(repo):
     for name in ("ada", "bo", "chen"):
         repo.git("worktree", "remove", "--force", repo.path.parent / name)
-    out, err = excise(repo, "--run", "touch ../ran", "--json").communicate(timeout=60)
-    assert json.loads(out)["ranking"] == []
+    out, err = excise(repo, "--run", "touch ../ran", "--format", "json").communicate(timeout=60)
+    assert json.loads(out)["candidates"] == []
     assert b"no candidate: touch ../ran is not run" in err
     assert not (repo.path.parent / "ran").exists()

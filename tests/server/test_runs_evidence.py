@@ -52,10 +52,10 @@ def branch(repo: Repo, name: str, text: str) -> None:
 
 def run(repo: Repo, command: str, *more: str, code: int = 0):
     """Run a command; return the evidence by candidate, how often it ran, and what was said."""
-    ran = excise("worktrees", str(repo.path), "--run", command, "--json", *more)
+    ran = excise("review", "--repo", str(repo.path), "--run", command, "--format", "json", *more)
     assert ran.code == code, ran.err
     document = ran.json
-    shown = {entry["label"]: entry["evidence"] for entry in document["ranking"]}
+    shown = {entry["label"]: entry["evidence"] for entry in document["candidates"]}
     return shown, ran.err.count(" after ") + ran.err.count("timed out"), document, ran.err
 
 
@@ -77,12 +77,12 @@ def test_one_line_for_each_and_those_without_an_effect_come_last(repo: Repo):
         "lost": ["does not import: ModuleNotFoundError: No module named 'gone'"],
     }
     assert runs == 6
-    assert document["ranking"][0]["label"] == "good"
-    assert {entry["label"] for entry in document["ranking"][3:]} == {"idle", "lost"}
-    reasons = {entry["label"]: entry["why"][0] for entry in document["ranking"]}
+    assert document["candidates"][0]["label"] == "good"
+    assert {entry["label"] for entry in document["candidates"][3:]} == {"idle", "lost"}
+    reasons = {entry["label"]: entry["why"][0] for entry in document["candidates"]}
     assert reasons["idle"].startswith("no effect")
     assert reasons["lost"] == shown["lost"][0]
-    table = excise("worktrees", str(repo.path), "--run", LOAD)
+    table = excise("review", "--repo", str(repo.path), "--run", LOAD)
     assert "evidence: far: changed: 4\n" in table.out
     assert "those without effect beside others" in table.out
 
@@ -98,9 +98,9 @@ def test_the_same_code_runs_once_unless_what_runs_differs(repo: Repo):
     assert runs == 4  # the base, and three classes
     assert "5 candidates in 3 classes of the same code" in err
     assert len(shown) == 5
-    by_label = {entry["label"]: entry for entry in document["ranking"]}
+    by_label = {entry["label"]: entry for entry in document["candidates"]}
     assert by_label["one"]["checks"] == by_label["docs"]["checks"] == by_label["comment"]["checks"]
-    assert len({entry["cluster"] for entry in document["ranking"]}) == 1  # nobody is parted
+    assert len({entry["cluster"] for entry in document["candidates"]}) == 1  # nobody is parted
 
 
 def test_branches_and_patches_run_in_a_scratch_copy_of_the_target_with_their_edits(repo: Repo):
@@ -114,7 +114,7 @@ def test_branches_and_patches_run_in_a_scratch_copy_of_the_target_with_their_edi
     repo.commit(c__py="c = 1\n")  # the branch does not have it, the target does
     where = repo.path.parent / "where"
     command = f"test -f c.py && pwd >> {where}; echo new > new.py; rm b.py; {LOAD}"
-    shown, runs, _, _ = run(repo, command, "--branches", "plus", "--patches", str(patch))
+    shown, runs, _, _ = run(repo, command, "--git", "plus", "--patches", str(patch))
     assert sorted(shown.values()) == [["changed: 0"], ["passes"]]
     assert runs == 3
     folders = where.read_text().split()
@@ -150,8 +150,8 @@ def test_a_command_that_runs_nowhere(repo: Repo, command, reason):
     worktree(repo, "ada", ORIGIN.replace("return a", "return a + 1"))
     shown, _, document, err = run(repo, command)
     assert shown == {"ada": []}
-    assert document["ranking"][0]["verdict"] == "undecided"
-    assert reason in document["ranking"][0]["checks"][0]["reason"]
+    assert document["candidates"][0]["verdict"] == "undecided"
+    assert reason in document["candidates"][0]["checks"][0]["reason"]
     assert "the base has no outcome" in err
 
 
@@ -160,7 +160,7 @@ def test_all_time_out(repo: Repo):
     worktree(repo, "bo", ORIGIN.replace("return a", "return a + 2"))
     shown, _, document, err = run(repo, "sleep 300", "--timeout", "0.3")
     assert shown == {"ada": ["times out"], "bo": ["times out"]}
-    assert {entry["verdict"] for entry in document["ranking"]} == {"undecided"}
+    assert {entry["verdict"] for entry in document["candidates"]} == {"undecided"}
     assert "the base has no outcome" in err
 
 
@@ -183,7 +183,7 @@ def test_bytes_that_are_no_text(repo: Repo):
     shown, _, _, _ = run(repo, command)
     (line,) = shown["ada"]
     assert line.startswith("changed: ")
-    table = excise("worktrees", str(repo.path), "--run", command).out
+    table = excise("review", "--repo", str(repo.path), "--run", command).out
     assert "\x1b" not in table.split("evidence")[1]
     assert "\0" not in table
 
@@ -208,18 +208,17 @@ def test_what_a_run_starts_or_ends_is_its_own_affair(repo: Repo):
     command = 'case "$PWD" in */ada) (setsid sleep 317 &); kill -9 $PPID; exit 1;; esac; true'
     shown, _, document, _ = run(repo, command)
     assert shown["bo"] == ["as base"]
-    assert {e["label"]: e["verdict"] for e in document["ranking"]}["ada"] != "passed"
+    assert {e["label"]: e["verdict"] for e in document["candidates"]}["ada"] != "passed"
 
 
 def test_where_all_pass_and_the_base_too_it_is_said_once(repo: Repo):
     worktree(repo, "ada", ORIGIN.replace("return a", "return a + 1"))
     worktree(repo, "bo", ORIGIN.replace("return a", "return a + 2"))
     said = "true passes on the base, too: passing tells nobody apart"
-    for command in ("worktrees", "review"):
-        arguments = [str(repo.path)] if command == "worktrees" else ["--repo", str(repo.path)]
-        ran = excise(command, *arguments, "--run", "true")
+    for named in ((), ("ada", "bo")):
+        ran = excise("review", *named, "--repo", str(repo.path), "--run", "true")
         assert ran.code == 0
-        assert ran.out.count(said) == 1, command
+        assert ran.out.count(said) == 1, named
 
 
 def test_the_saved_files_are_the_base_if_candidates_are_replayed_onto_them(repo: Repo):
@@ -247,14 +246,14 @@ def test_folders_without_git_are_compared_with_a_copy_of_their_origin(tmp_path, 
     (tmp_path / "origin" / "link").symlink_to("/etc/hostname")
     origin, folder = str(tmp_path / "origin"), str(tmp_path / "x")
     command = f"echo x >> written; {LOAD}"
-    ran = excise("worktrees", "--origin", origin, folder, "--run", command, "--json")
-    assert ran.json["ranking"][0]["evidence"] == ["passes"], ran.err
+    ran = excise("review", "--origin", origin, folder, "--run", command, "--format", "json")
+    assert ran.json["candidates"][0]["evidence"] == ["passes"], ran.err
     assert not (tmp_path / "origin" / "written").exists()
     assert (tmp_path / "x" / "written").exists()
     os.mkfifo(tmp_path / "origin" / "pipe")
-    ran = excise("worktrees", "--origin", origin, folder, "--run", "true", "--json")
+    ran = excise("review", "--origin", origin, folder, "--run", "true", "--format", "json")
     assert "the base: not started: no scratch copy" in ran.err
-    assert ran.json["ranking"][0]["evidence"] == ["passes"]
+    assert ran.json["candidates"][0]["evidence"] == ["passes"]
 
 
 @pytest.mark.parametrize(
@@ -272,7 +271,7 @@ def test_whatever_becomes_of_a_scratch_copy_nothing_else_is_removed(repo: Repo, 
     victim.mkdir()
     (victim / "kept").write_text("x")
     command = f"{LOAD}; code=$?; {harm.format(victim=victim)}; exit $code"
-    shown, _, _, _ = run(repo, command, "--branches", "plus")
+    shown, _, _, _ = run(repo, command, "--git", "plus")
     assert shown == {"plus": ["passes"]}
     assert (victim / "kept").exists()
 
@@ -287,9 +286,7 @@ def test_files_that_became_folders_and_back(repo: Repo):
     (repo.path / "run.sh").chmod(0o755)
     repo.commit()
     repo.git("checkout", "--quiet", "main")
-    shown, _, _, _ = run(
-        repo, "cat d; test -e d/x.py || cat e/y.py; ./run.sh", "--branches", "moved"
-    )
+    shown, _, _, _ = run(repo, "cat d; test -e d/x.py || cat e/y.py; ./run.sh", "--git", "moved")
     assert shown == {"moved": ["passes"]}
 
 
@@ -297,10 +294,10 @@ def test_a_target_too_large_to_copy_costs_the_base_its_outcome_alone(repo: Repo,
     worktree(repo, "ada", ORIGIN.replace("return a", "return a + 1"))
     branch(repo, "plus", ORIGIN.replace("return a", "return a + 2"))
     monkeypatch.setattr(scratch, "MOST", 10)
-    shown, _, document, err = run(repo, "true", "--branches", "plus")
+    shown, _, document, err = run(repo, "true", "--git", "plus")
     assert shown == {"ada": ["passes"], "plus": []}
     assert "the base: not started: the target has" in err
-    reasons = {e["label"]: e["checks"][0]["reason"] for e in document["ranking"]}
+    reasons = {e["label"]: e["checks"][0]["reason"] for e in document["candidates"]}
     assert reasons["plus"].startswith("not started: the target has")
 
 
@@ -309,11 +306,13 @@ def test_verdicts_of_a_file_say_and_order_the_same(repo: Repo):
     worktree(repo, "idle", ORIGIN.replace("return a", "b = a\n    return b"))
     shown, _, document, _ = run(repo, f"{LOAD}; true")
     (file,) = (repo.path.parent / "cache" / "excise" / "runs").glob("*/verdicts.jsonl")
-    again = excise("worktrees", str(repo.path), "--verdicts", str(file), "--json").json
+    again = excise(
+        "review", "--repo", str(repo.path), "--verdicts", str(file), "--format", "json"
+    ).json
     assert again == document
     assert shown == {"good": ["changed: 4"], "idle": ["as base"]}
     lines = [json.loads(line) for line in file.read_text().split("\n") if line]
     file.write_text(json.dumps(lines[0] | {"evidence": "certain"}) + "\n")
-    ran = excise("worktrees", str(repo.path), "--verdicts", str(file))
+    ran = excise("review", "--repo", str(repo.path), "--verdicts", str(file))
     assert ran.code == 1
     assert "line 1: " in ran.err

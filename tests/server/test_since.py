@@ -375,7 +375,7 @@ def as_worktree(repo):
 
 def test_a_take_counts_as_looked_at_and_pipes_do_not(repo, monkeypatch):
     as_worktree(repo)
-    excise("worktrees")
+    excise("review")
     excise("review", "topic")
     excise("since", "v1", "topic")
     assert excise("since", "--reviewed", "topic").code == 2

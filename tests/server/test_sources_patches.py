@@ -174,7 +174,7 @@ def test_both_doors_read_the_same_patches(repo):
         (),
         {f"patch:{name.partition('.')[0]}": CHANGED for name in mails},
     )
-    ran = excise("cluster", str(repo.path / "p"), "--json")
+    ran = excise("cluster", str(repo.path / "p"), "--format", "json")
     assert ran.code == 0, ran.out
     (cluster,) = ran.json["clusters"]
     assert (sorted(cluster["members"]), cluster["min_similarity"]) == (sorted(mails), 1)
@@ -183,7 +183,7 @@ def test_both_doors_read_the_same_patches(repo):
     }
     # What the command cannot read the editor does not pass over.
     repo.write("p/bad.eml", b"Subject: x\nContent-Transfer-Encoding: base64\n\n!!! no base64 *\n")
-    (rejected,) = excise("cluster", str(repo.path / "p"), "--json").json["rejected"]
+    (rejected,) = excise("cluster", str(repo.path / "p"), "--format", "json").json["rejected"]
     assert reasons(ask(repo)) == {"patch:bad": rejected["reason"]}
 
 

@@ -28,7 +28,7 @@ def test_every_file_that_finds_or_lists_is_in_the_table():
         if find.__module__ == module.__name__
     }
     asked = {*finders(), *listers()}
-    others = {"find_candidates", "find_folders", "find_in_file", "find_origin", "find_patches"}
+    others = {"find_candidates", "find_folders", "find_in_file", "find_origin"}
     assert {find.__name__ for find in finding - asked} == others | {"finders"}
     assert asked <= finding
 

@@ -423,7 +423,7 @@ def test_the_patch_of_plain_folders_applies(plain):
 def test_an_origin_without_folders_or_with_options_about_git_is_wrong_usage(plain):
     alone = excise("take", "--origin", str(plain / "base"), "ada")
     assert alone.code == 2
-    assert "--among FOLDER" in alone.err
+    assert "--only FOLDER" in alone.err
     mixed = excise(
         "take", "--origin", str(plain / "base"), "--only", str(plain / "ada"), "--onto", "x", "ada"
     )

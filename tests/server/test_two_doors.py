@@ -314,7 +314,7 @@ def test_the_limits_are_one(repo, monkeypatch):
         found = Editor(client).open(repo, "a.py")
     same(candidates, found, "a.py")
     cut = {name: why for name, why in reasons_of(candidates).items() if "only the" in why}
-    assert cut.keys() == {"worktrees", "branches", "patches"}
+    assert cut.keys() == {"worktrees", "git", "patches"}
     assert cut.items() <= found.refused.items()
 
 

@@ -259,7 +259,7 @@ def test_one_worktree(repo):
     assert report(repo)["candidates"] == []
     ran = excise("review", "--repo", str(repo.path))
     assert ran.code == 0
-    assert "nothing to review" in ran.out
+    assert ran.out.startswith("No candidate changes anything.\nLooked for other worktrees of ")
     repo.write("a.py", GUARD)
     [entry] = seen(repo, target=True)["candidates"]
     assert (entry["rank"], entry["mean_similarity"], entry["representative"]) == (None, None, True)
@@ -371,9 +371,9 @@ def test_branches(repo):
     found = report(repo, "--git", "agent/*")
     assert sorted(ids_of(found)) == ["branch:agent/one", "branch:agent/two"]
     assert by_id(found)["agent/one"]["kind"] == "branch"
-    ran = excise("cluster", "--git", "agent/*", str(repo.path), "--json")
-    assert ids_of(ran.json) == ids_of(found)
-    assert "none matches x/*" in excise("cluster", "--git", "x/*", str(repo.path)).err
+    ran = excise("cluster", "--git", "agent/*", "--repo", str(repo.path), "--format", "json")
+    assert sorted(f"branch:{entry['id']}" for entry in ran.json["patches"]) == sorted(ids_of(found))
+    assert "none matches x/*" in excise("cluster", "--git", "x/*", "--repo", str(repo.path)).err
 
 
 def test_options_reach_the_report(repo):
@@ -435,7 +435,14 @@ def test_the_commits_of_a_range_are_scored_as_their_mails(repo):
     repo.git("merge", "--quiet", "--no-edit", "main")
     repo.commit("empty")
     ran = excise(
-        "cluster", "--git", f"{repo.head('main~3')}..side", str(repo.path), "--json", "--scores"
+        "cluster",
+        "--git",
+        f"{repo.head('main~3')}..side",
+        "--repo",
+        str(repo.path),
+        "--format",
+        "json",
+        "-v",
     )
     assert ran.code == 0, ran.err
     assert ran.json["basis"] == "edits"
@@ -449,7 +456,7 @@ def test_the_commits_of_a_range_are_scored_as_their_mails(repo):
         frozenset(subjects[name] for name in pair): value for *pair, value in ran.json["scores"]
     }
     mails = repo.git("format-patch", "--stdout", "main~3..main")
-    ran = excise("cluster", "-", "--json", "--scores", stdin=mails)
+    ran = excise("cluster", "-", "--format", "json", "-v", stdin=mails)
     subjects = {entry["id"]: entry["subject"].partition("] ")[2] for entry in ran.json["patches"]}
     sent = {
         frozenset(subjects[name] for name in pair): value for *pair, value in ran.json["scores"]
@@ -460,19 +467,30 @@ def test_the_commits_of_a_range_are_scored_as_their_mails(repo):
 
 def test_ranges_that_are_none(repo):
     one_line(
-        excise("cluster", "--git", "no..where", str(repo.path)),
+        excise("cluster", "--git", "no..where", "--repo", str(repo.path)),
         "'no..where' is not a range of commits",
     )
-    one_line(excise("cluster", "--git", "--output=x..y", str(repo.path)), "not a range of commits")
     one_line(
-        excise("cluster", "--git", "HEAD..HEAD", str(repo.path)),
+        excise("cluster", "--git", "--output=x..y", "--repo", str(repo.path)),
+        "not a range of commits",
+    )
+    one_line(
+        excise("cluster", "--git", "HEAD..HEAD", "--repo", str(repo.path)),
         "it contains no commits",
         "OLD..NEW",
     )
     assert not (repo.path / "x..y").exists()
-    assert "takes one range" in excise("cluster", "--git", "a..b", "--git", "c..d").err
-    assert "one repository" in excise("cluster", "--git", "a..b", "x", "y").err
-    assert "--csv: only for patches" in excise("cluster", "--git", "a", "--csv").err
+    assert "--git takes no patches" in excise("cluster", "--git", "a..b", "x", "y").err
+
+
+def test_a_commit_in_two_ranges_is_read_once(repo):
+    for number in range(3):
+        repo.commit(f"change {number}", a__py=BASE + f"\n\nx = h(1, {number})\n")
+    ranges = ("--git", "HEAD~2..HEAD", "--git", "HEAD~3..HEAD~1", "--git", "HEAD~2..HEAD")
+    ran = excise("cluster", *ranges, "--repo", str(repo.path), "--format", "json")
+    assert ran.code == 0, ran.err
+    subjects = sorted(entry["subject"] for entry in ran.json["patches"])
+    assert subjects == ["change 0", "change 1", "change 2"]
 
 
 def test_files_that_a_sparse_checkout_leaves_out_are_not_deleted(repo):
@@ -531,7 +549,7 @@ def test_names_of_sixty_four_digits(tmp_path, monkeypatch):
     assert len(found["origin"]) == 64
     assert [file["path"] for file in by_id(found)["ada"]["files"]] == ["a.py"]
     repo.commit("more", a__py=OTHER)
-    ran = excise("cluster", "--git", "HEAD~1..HEAD", str(repo.path), "--json")
+    ran = excise("cluster", "--git", "HEAD~1..HEAD", "--repo", str(repo.path), "--format", "json")
     assert [entry["subject"] for entry in ran.json["patches"]] == ["more"]
 
 

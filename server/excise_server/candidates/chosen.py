@@ -13,6 +13,7 @@ from excise_server.review.candidate import (
     Candidate,
     candidate_called,
     candidates_called,
+    candidates_meant,
     review_digest,
 )
 from excise_server.review.git_patch import git_patch
@@ -54,6 +55,14 @@ def chosen_candidates(candidates: Candidates, names: Sequence[str]) -> Candidate
                     raise SourceError(f"nothing of {visible(name)} is left to compare: {reason}")
         chosen.add(candidate_called(name, candidates.found).id)
     return replace(candidates, found=tuple(c for c in candidates.found if c.id in chosen))
+
+
+def is_known(name: str, candidates: Candidates) -> bool:
+    """Tell whether a name denotes something that was read, though it may have changed nothing."""
+    idle = (*candidates.unchanged, *candidates.landed)
+    return bool(candidates_meant(name, candidates.found)) or any(
+        name in (identity, identity.partition(":")[2]) for identity in idle
+    )
 
 
 def for_issue(candidates: Candidates, issue: str) -> Candidates:

@@ -11,31 +11,18 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from excise_server.cli.options import intent_option as intent_option
+from excise_server.cli.options import onto_option, source_option
 from excise_server.foundation.escape import shortened, visible
 from excise_server.foundation.files import read_text
 from excise_server.foundation.inputs import first_few
 from excise_server.git.checkouts import Selection
 from excise_server.sources.candidates import Candidates
-from excise_server.wire.sources import CHOSEN, SOURCES
+from excise_server.wire.sources import CHOSEN
 
 _OPTIONS = (
-    *(
-        click.option(
-            f"--{name}",
-            metavar="PATH" if SOURCES[name].has_folders else "PATTERN",
-            multiple=True,
-            help=SOURCES[name].help,
-        )
-        for name in CHOSEN
-    ),
+    *(source_option(name, multiple=True) for name in CHOSEN),
     click.option("--only", metavar="GLOB", multiple=True, help="Only candidates so named."),
-    click.option(
-        "--onto",
-        metavar="REV",
-        default="",
-        help="Replay them onto it, or onto the saved files (saved), not onto HEAD.",
-    ),
+    onto_option,
     click.option(
         "--base",
         metavar="NAME=REV",
@@ -44,9 +31,8 @@ _OPTIONS = (
     ),
 )
 
-batch_option = click.option(
+task_option = click.option(
     "--task",
-    "batch",
     metavar="ID",
     default="",
     help="Only one task: its number, its tool's name for it, or a candidate in it.",
@@ -119,7 +105,7 @@ def _own_base(option: str) -> tuple[str, str]:
     if not (name and equals and revision):
         raise click.UsageError(
             f"--base {option!r} names no candidate: write --base NAME=REV for what one started "
-            "from, or --onto REV to compare all on another commit (what --base REV was until 0.1)."
+            "from, or --onto REV to compare all on another commit."
         )
     return name, revision
 

@@ -16,7 +16,14 @@ from excise.errors import ExciseError
 from excise.patches import Message, Patch, Pool, group
 from excise.patches.evidence import ChangeCounts
 from excise_server.cli.inputs import report_rejected
-from excise_server.cli.options import asked_jobs, format_option, output_option, verbose_option
+from excise_server.cli.options import (
+    asked_jobs,
+    format_option,
+    onto_option,
+    output_option,
+    source_option,
+    verbose_option,
+)
 from excise_server.cli.progress import progress
 from excise_server.cli.review import opened
 from excise_server.cli.streams import show
@@ -71,17 +78,9 @@ class _Sent:
 
 @click.command("cluster")
 @click.argument("paths", nargs=-1, metavar="[PATCH|MBOX|DIR...]")
-@click.option(
-    "--git",
-    metavar="PATTERN",
-    multiple=True,
-    help="Branches and pull requests (agent/*, pull/*), each against its own merge base, or the "
-    "commits of a range (main..topic). The repository may be bare.",
-)
-@click.option(
-    "--repo", metavar="DIR", help="With --git and --like: the repository.  [default: this one]"
-)
-@click.option("--onto", metavar="REV", default="", help="With --git: the main line, if not HEAD.")
+@source_option("git", multiple=True)
+@click.option("--repo", metavar="DIR", help="The repository.  [default: this one]")
+@onto_option
 @click.option(
     "--like",
     metavar="PATCH",
@@ -121,8 +120,9 @@ def command(
     """Say which of many patches are about one issue, and which of these make the same edit.
 
     The arguments are patch files, mailboxes and folders of them (- is standard input); with --git
-    they are the heads or commits of a repository. A series is one proposal. What a pair may be
-    besides (versions, one author's, a stack, a revert, a backport) is named.
+    they are heads of a repository, which may be bare: each against its merge base with HEAD, or
+    with --onto; or the commits of a range. A series is one proposal. What a pair may be besides
+    (versions, one author's, a stack, a revert, a backport) is named.
     """
     _check(paths, git, repo, onto, like, state, pulls, dask, format)
     with ExitStack() as stack:
@@ -235,10 +235,12 @@ def _read_git(
         commits = read_commits(repository, name, advance)
         if not (commits.sent or commits.rejected):
             raise SourceError("it contains no commits", name=name, hint="check the order: OLD..NEW")
-        members += commits.sent
-        rejected += commits.rejected
+        known = {member.id for member in members}  # ranges may overlap
+        new = [member for member in commits.sent if member.id not in known]
+        members += new
+        rejected += (each for each in commits.rejected if each not in rejected)
         notes += commits.notes
-        proposals += proposals_of([(member.id, member.message) for member in commits.sent])
+        proposals += proposals_of([(member.id, member.message) for member in new])
     if heads := [name for name in patterns if not is_range(name)]:
         requests = read_requests(repository, heads, onto, advance)
         if not (requests.proposals or requests.rejected or requests.notes):

@@ -12,12 +12,12 @@ from excise_server.candidates.chosen import for_issue
 from excise_server.candidates.landing import land_candidates
 from excise_server.candidates.scratch import scratch_copy
 from excise_server.cli.candidate_options import (
-    batch_option,
     issue_option,
     origin_option,
     selection_options,
+    task_option,
 )
-from excise_server.cli.options import output_option, repo_option, verbose_option
+from excise_server.cli.options import output_option, repo_option, run_option, verbose_option
 from excise_server.cli.progress import progress
 from excise_server.cli.review import opened, read_candidates
 from excise_server.cli.streams import say, show
@@ -43,10 +43,10 @@ from excise_server.wire.documents import json_text
 @repo_option
 @origin_option
 @selection_options
-@batch_option
+@task_option
 @issue_option
 @verdict_option
-@click.option("--run", metavar="COMMAND", help="Run it on the union first: see below.")
+@run_option
 @timeout_option
 @click.option("--anyway", is_flag=True, help="Also land what breaks, conflicts or fails.")
 @click.option("--write", is_flag=True, help="Change the files of this checkout, all or none.")
@@ -63,7 +63,7 @@ def command(
     candidates: tuple[str, ...],
     repo: str,
     origin: str | None,
-    batch: str,
+    task: str,
     issue: str,
     verdicts: tuple[str, ...],
     run: str | None,
@@ -117,14 +117,16 @@ def command(
         check_branch(repository, branch)
     if not write or origin is not None:
         make_good(repo, origin)
-    top, every = read_candidates(repo, origin, candidates if origin else (), selection)
+    top, every = read_candidates(
+        repo, origin, candidates if origin else (), selection, sought=() if origin else candidates
+    )
     judged, bad = read_verdicts(verdicts)
     with progress("Putting together"):
         landing = land_candidates(
             repository,
             for_issue(every, issue),
             () if origin else candidates,
-            task=batch,
+            task=task,
             verdicts=judged,
             anyway=anyway,
         )

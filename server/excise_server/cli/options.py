@@ -17,6 +17,7 @@ from excise.ranking import INTENT, INTENTS
 from excise.reading import PARSER_SECONDS
 from excise.signature import Options, measure_parts
 from excise.signature import measure_options as measure_choices
+from excise_server.wire.sources import SOURCES
 
 
 def _codec(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
@@ -146,6 +147,27 @@ verbose_option = click.option(
     "--verbose", "-v", is_flag=True, help="All of it, with all numbers and signatures."
 )
 output_option = click.option("--output", "-o", metavar="FILE", help="Write it to a file.")
+path_option = click.option(
+    "--path", metavar="GLOB", multiple=True, help="Show the hunks of files so named."
+)
+onto_option = click.option(
+    "--onto",
+    metavar="REV",
+    default="",
+    help="What they are made for: a commit, if not the one above.",
+)
+run_option = click.option(
+    "--run", metavar="COMMAND", help="Run it with your rights; on what, and when, is said above."
+)
+
+
+def source_option(name: str, *, multiple: bool) -> _Decorator:
+    """Return the option that chooses candidates of one source, alike in all commands."""
+    source = SOURCES[name]
+    metavar = "PATH" if source.has_folders else "PATTERN"
+    return click.option(f"--{name}", metavar=metavar, multiple=multiple, help=source.help)
+
+
 repo_option = click.option(
     "--repo", metavar="DIR", default=".", help="The repository.  [default: this one]"
 )

@@ -5,28 +5,35 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 
 import click
 
-from excise_server.candidates.chosen import chosen_candidates, for_issue
+from excise_server.candidates.chosen import chosen_candidates, for_issue, is_known
 from excise_server.candidates.worktrees import compare_candidates
 from excise_server.cli.candidate_options import (
-    batch_option,
-    intent_option,
     issue_option,
     nothing_found,
     origin_option,
     selection_options,
+    task_option,
 )
 from excise_server.cli.inputs import report_rejected
-from excise_server.cli.options import format_option, output_option, repo_option, verbose_option
+from excise_server.cli.options import (
+    format_option,
+    intent_option,
+    output_option,
+    path_option,
+    repo_option,
+    run_option,
+    verbose_option,
+)
 from excise_server.cli.progress import progress
 from excise_server.cli.streams import say, show
 from excise_server.cli.verdicts import (
     begin_parsing,
     run_checks,
-    run_option,
     say_left_out,
     timeout_option,
     verdict_option,
@@ -48,18 +55,13 @@ from excise_server.wire.documents import json_text
 @repo_option
 @origin_option
 @selection_options
-@batch_option
+@task_option
 @issue_option
 @intent_option
 @verdict_option
 @run_option
 @timeout_option
-@click.option(
-    "--path",
-    metavar="GLOB",
-    multiple=True,
-    help="Show the hunks of files so named, or one hunk: PATH#LINES.",
-)
+@path_option
 @click.option(
     "--against",
     metavar="CANDIDATE",
@@ -74,7 +76,7 @@ def command(
     candidates: tuple[str, ...],
     repo: str,
     origin: str | None,
-    batch: str,
+    task: str,
     issue: str,
     intent: str,
     verdicts: tuple[str, ...],
@@ -90,8 +92,9 @@ def command(
     """Show what all candidates did, for deciding; or the hunks of every CANDIDATE that is named.
 
     Candidates are worktrees (as they lie there) and what options name. Each is read against the
-    commit that it started from, and its edits are replayed onto HEAD of this checkout. So a stale
-    one is compared by what it changed, not by what it lacks.
+    commit that it started from, and its edits are replayed onto HEAD of this checkout (with --onto
+    saved, onto its saved files). So a stale one is compared by what it changed, not by what it
+    lacks.
 
     Attempts at one task stand together: they are the same or near each other, half of the hunks of
     each overlap, their messages name one issue, or their tool says so. A block is a family: edits
@@ -103,7 +106,8 @@ def command(
 
     With CANDIDATEs, --path or --against, hunks are shown: runs of lines of the origin that somebody
     changes, with each variant once and the candidates that have it. PATH#LINES names a hunk by the
-    lines of the origin, and PATH#12+ an insertion by the line before it. HTML and JSON have both.
+    lines of the origin (--path PATH#LINES shows it alone), and PATH#12+ an insertion by the line
+    before it. HTML and JSON have both.
 
     Git is only read, and only the command of --run is run, with your rights: on the base, and once
     for each same code with the same tests. What it does beside the base stands beside the verdict.
@@ -120,14 +124,14 @@ def command(
     interrupted = False
     if run is not None:
         place = top if origin is not None else opened(repo, only_commits=not selection.worktrees)
-        runs = run_checks(found, place, selection, run=run, timeout=timeout, task=batch)
+        runs = run_checks(found, place, selection, run=run, timeout=timeout, task=task)
         judged += runs.verdicts
         interrupted = runs.interrupted
     begin_parsing()
     with progress("Comparing"):
         base = candidate_called(against, found.found).id if against else ORIGIN
         document = review_document(
-            compare_candidates(top, found, batch=batch, intent=intent, verdicts=judged)
+            compare_candidates(top, found, batch=task, intent=intent, verdicts=judged)
         )
         if path:
             document = chosen_hunks(document, path)
@@ -189,12 +193,17 @@ def opened(folder: str, *, only_commits: bool = False) -> Repository:
     try:
         return open_commits(real) if only_commits else open_folder(real, [real])
     except SourceError as error:
-        hint = error.hint or "name a folder of a working tree"
+        hint = error.hint or "name a folder of a working tree, or of no git: --origin DIR FOLDER.."
         raise SourceError(error.reason, name=folder, hint=hint) from error
 
 
 def read_candidates(
-    repo: str, origin: str | None, names: Sequence[str], selection: Selection, hint: str = ""
+    repo: str,
+    origin: str | None,
+    names: Sequence[str],
+    selection: Selection,
+    hint: str = "",
+    sought: Sequence[str] = (),
 ) -> tuple[str, Candidates]:
     """Return the top folder of what candidates change, and the candidates.
 
@@ -205,11 +214,20 @@ def read_candidates(
     - ``names``: the only candidates of the repository; with an origin, the folders that were copied
       from it.
     - ``hint``: how the command takes these folders, if not as arguments.
+    - ``sought``: names that have to be among the candidates. Those that are not may be branches,
+      requests or commits, as ``--git`` names them.
     """
     if origin is None:
         with progress("Reading"):
             repository = opened(repo, only_commits=not selection.worktrees)
-            return repository.top, chosen_candidates(find_candidates(repository, selection), names)
+            found = find_candidates(repository, selection)
+            refs = [n for n in (*names, *sought) if not is_known(n, found)]
+            if refs:
+                git = (*selection.chosen.get("git", ()), *refs)
+                wider = replace(selection, chosen={**selection.chosen, "git": git})
+                with_refs = find_candidates(repository, wider)
+                found = with_refs if len(with_refs.found) > len(found.found) else found
+            return repository.top, chosen_candidates(found, names)
     if selection != Selection(only=selection.only) or repo != ".":
         raise click.UsageError("--origin reads plain folders: drop the options about git.")
     if not names:

@@ -7,7 +7,15 @@ from functools import partial
 
 import click
 
-from excise_server.cli.options import choice_option, output_option, repo_option, verbose_option
+from excise_server.cli.options import (
+    choice_option,
+    onto_option,
+    output_option,
+    path_option,
+    repo_option,
+    source_option,
+    verbose_option,
+)
 from excise_server.cli.progress import progress
 from excise_server.cli.review import opened
 from excise_server.cli.streams import say, show
@@ -28,11 +36,9 @@ from excise_server.wire.documents import json_text
 @click.argument("old", required=False, metavar="[OLD]")
 @click.argument("new", required=False, metavar="[NEW]")
 @repo_option
-@click.option(
-    "--onto", metavar="REV", default="", help="What both are made for, not the main branch."
-)
-@click.option("--path", metavar="GLOB", multiple=True, help="Show only files so named.")
-@click.option("--patches", metavar="PATH", help="Patches in a file or folder that are NEW.")
+@onto_option
+@path_option
+@source_option("patches", multiple=False)
 @click.option("--reviewed", is_flag=True, help="OLD is what you looked at last.")
 @click.option("--mark", is_flag=True, help="Remember NEW as looked at.")
 @choice_option(
@@ -68,7 +74,8 @@ def command(
 
     OLD is replayed onto the base of NEW, so that what others did meanwhile is no change. Commits
     may be squashed, split or reordered: only their edits count. A hunk in which the base changed
-    the same lines is counted apart, as nobody can tell what of it the author did.
+    the same lines is counted apart, as nobody can tell what of it the author did. Both are made for
+    the main branch, if --onto does not say otherwise. NEW may be --patches.
 
     A candidate counts as looked at after excise take, a decision in the editor, excise review of it
     alone on a terminal, and with --mark, which says so of NEW (or of the one candidate named).

@@ -17,13 +17,13 @@ from excise_server.candidates.chosen import for_issue, take_from_review
 from excise_server.candidates.scratch import scratch_copy
 from excise_server.candidates.written import Checkout, opened_checkout
 from excise_server.cli.candidate_options import (
-    batch_option,
     given_options,
     issue_option,
     origin_option,
     selection_options,
+    task_option,
 )
-from excise_server.cli.options import choice_option, repo_option
+from excise_server.cli.options import choice_option, repo_option, run_option
 from excise_server.cli.progress import progress
 from excise_server.cli.review import opened, read_candidates
 from excise_server.cli.streams import say
@@ -53,14 +53,12 @@ _MAX_PLAN = 10_000_000
 @click.option("--conflicts", is_flag=True, help="Also take parts that conflict with the target.")
 @click.option("--split", is_flag=True, help="Take hunks without those that belong with them.")
 @click.option("--anyway", is_flag=True, help="Also take a mix that cannot work: see below.")
-@click.option(
-    "--run", metavar="COMMAND", help="Run it on the result first: nothing is taken if it fails."
-)
+@run_option
 @timeout_option
 @click.option("--write", is_flag=True, help="Change the files of this checkout, all or none.")
 @click.option("--undo", is_flag=True, help="Undo the last --write of this checkout.")
 @selection_options
-@batch_option
+@task_option
 @issue_option
 @choice_option("--format", ("text", "json"), "text", "A patch, or for programs (docs/json.md).")
 def command(
@@ -78,7 +76,7 @@ def command(
     write: bool,
     undo: bool,
     format: str,
-    batch: str,
+    task: str,
     issue: str,
     selection: Selection,
 ) -> int:
@@ -132,7 +130,9 @@ def command(
     folders: tuple[str, ...] = ()
     if origin is not None:
         folders, selection = selection.only, replace(selection, only=())
-    top, candidates = read_candidates(repo, origin, folders, selection, ": --only FOLDER")
+    top, candidates = read_candidates(
+        repo, origin, folders, selection, ": --only FOLDER", choices[:1]
+    )
     candidates = for_issue(candidates, issue)
     if planned is None:
         choose = partial(choices_named, choices, in_conflict=conflicts)
@@ -144,7 +144,7 @@ def command(
             result = take_from_review(
                 candidates,
                 choose,
-                batch=batch,
+                batch=task,
                 digest=digest,
                 anyway=anyway,
                 split=split,

@@ -34,10 +34,6 @@ timeout_option = click.option(
     help=f"Time of a run, which is ended then.  [default: {SECONDS:g}]",
 )
 
-run_option = click.option(
-    "--run", metavar="COMMAND", help="Run it on the base and once for each same code."
-)
-
 verdict_option = click.option(
     "--verdicts",
     metavar="[CANDIDATE=]FILE",

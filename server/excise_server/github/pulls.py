@@ -137,7 +137,7 @@ def _diff(api: Api, number: int, sha: str, cache: str) -> bytes:
     return data
 
 
-MARK = "<!-- excise duplicates -->"
+MARK = "<!-- excise cluster -->"
 """The first line of our comment, by which it is found again."""
 
 _MOST_COMMENTS = 1_000

@@ -138,6 +138,9 @@ def candidates_meant(name: str, candidates: Iterable[Candidate]) -> list[Candida
     ]
 
 
+_NAME_SOME = "there is none: name branches by --git PATTERN, patches by --patches PATH"
+
+
 def candidate_called(name: str, candidates: Sequence[Candidate]) -> Candidate:
     """Return the one candidate of this name, or of this part of a name: every door asks here.
 
@@ -154,7 +157,7 @@ def candidate_called(name: str, candidates: Sequence[Candidate]) -> Candidate:
         hint = f"name one of {first_few([shown_name(text) for text in whole])}"
         raise SourceError(f"{shown_name(name)} names {len(meant)} candidates", hint=hint)
     every = [text for c in candidates for text in (c.label, c.branch, c.given) if text]
-    hint = did_you_mean(name, every) if candidates else "no candidate changes anything"
+    hint = did_you_mean(name, every) if candidates else _NAME_SOME
     if hint.startswith("there are"):
         hint = f"there are {first_few([shown_name(c.label) for c in candidates], 8)}"
     raise SourceError(f"no candidate is called {shown_name(name)}", hint=hint)

@@ -16,7 +16,7 @@ from excise.text import raw_lines
 from excise_server.foundation.escape import visible
 from excise_server.foundation.files import read_bytes, text_of
 from excise_server.foundation.inputs import Rejected, SourceError
-from excise_server.git.checkouts import MergeSide, sides_of
+from excise_server.git.checkouts import sides_of
 from excise_server.git.repository import Blob, Repository
 from excise_server.review.candidate import Candidate
 from excise_server.review.replayed import CREATES, DELETES
@@ -208,7 +208,10 @@ def _from_index(
             change, notes = "deleted", (DELETES,)
         elif origin is None:
             change, notes = "created", (CREATES,)
-        names, shown = (*side.names, f"conflict:{word}"), _label(word, side, label)
+        names = (*side.names, f"conflict:{word}")
+        # Its branch, else the name in the markers, else its commit.
+        shown = side.branch or ("" if label == "HEAD" else label) or side.commit[:10]
+        shown = _label(word, shown)
         candidate = Candidate(name, "", "", side.commit, names, label=shown, notes=notes)
         versions.append(finding.Version(candidate, text, origin, change))
     label = "neither side had the file" if origin is None else "stage 1 of the conflict"
@@ -219,9 +222,8 @@ def _from_index(
     )
 
 
-def _label(word: str, side: MergeSide, marked: str) -> str:
-    """Return the name of a side: its branch, else the name in the markers, else its commit."""
-    shown = side.branch or ("" if marked == "HEAD" else marked) or side.commit[:10]
+def _label(word: str, shown: str) -> str:
+    """Return the label of a side, which has no blanks."""
     return f"{visible(shown)}@{word}".replace(" ", "-") if shown else word
 
 
@@ -241,9 +243,11 @@ def _from_markers(conflict: ConflictedFile | None) -> finding.Found:
     versions = []
     sides = zip(_WORDS, (conflict.first, conflict.second), conflict.labels, strict=True)
     for word, text, label in sides:
-        name, shown = f"conflict:{word}", f"{label} ({word})" if label else word
+        name = f"conflict:{word}"
         names = (name, *([f"branch:{label}"] if label else []))
-        candidate = Candidate(name, "", "", "", names, label=shown, notes=tuple(notes))
+        candidate = Candidate(
+            name, "", "", "", names, label=_label(word, label), notes=tuple(notes)
+        )
         versions.append(finding.Version(candidate, text, conflict.origin))
     origin = finding.OriginText(conflict.origin, "markers", "origin of the conflict markers")
     return finding.Found(origin, tuple(versions))

@@ -71,7 +71,7 @@ class SourceSettings:
         ("branch", "remote", "ref", "commit"),
         "registry.list_checkouts",
         ("refs/**", "packed-refs"),
-        "Branches, pull requests (#12, pull/75*), tags, commits and ranges, beside the worktrees.",
+        "Branches, pull requests (#12, pull/75*), tags, commits, ranges (main..topic).",
     )
     conflicts: bool = _source(True, ("conflict",), "conflicts.find")
     files: tuple[str, ...] = _source(

@@ -116,7 +116,7 @@ inWorkbench("five worktrees: seen, compared, one taken whole, two mixed by keys 
   await bench.showCandidates();
   for (const name of ["bo", "chen", "dana", "eli", "ada"]) await bench.candidate(name).waitFor();
   const group = bench.candidates.filter({ hasText: "2 of 3 are identical" });
-  await bench.members(group, ["claude ada", "copilot eli"]);
+  await bench.members(group, ["claude-ada", "copilot-eli"]);
 
   // The hunks of every file that they change, of those that no tab shows as well.
   await bench.hunks.filter({ hasText: "legacy.py" }).waitFor();
@@ -147,7 +147,7 @@ inWorkbench("five worktrees: seen, compared, one taken whole, two mixed by keys 
   // A commit to main changes no group.
   git(folder, "commit", "--quiet", "--allow-empty", "--message", "meanwhile");
   await bench.command("Excise: Look for Candidates Again");
-  await bench.members(group, ["claude ada", "copilot eli"]);
+  await bench.members(group, ["claude-ada", "copilot-eli"]);
 
   // By keys alone: one for each hunk.
   await bench.focusEditor();
