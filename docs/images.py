@@ -10,7 +10,7 @@ import tempfile
 from pathlib import Path
 
 from rich.console import Console
-from rich.terminal_theme import DEFAULT_TERMINAL_THEME, SVG_EXPORT_THEME, TerminalTheme
+from rich.terminal_theme import SVG_EXPORT_THEME
 from rich.text import Text
 
 HERE = Path(__file__).parent
@@ -23,7 +23,6 @@ RUN = [sys.executable, "-c", "import sys; from excise_server.cli import main; sy
 def main() -> None:
     """Draw every picture."""
     explain()
-    review()
     report()
 
 
@@ -50,36 +49,16 @@ def explain() -> None:
     terminal("explain", ["compare", "--explain", *names], INVENTORY)
 
 
-def review() -> None:
-    """Draw the candidates of one task, as in docs/review.md, also on a narrow terminal."""
-    sys.path.insert(0, str(EXAMPLES))
-    from excise_server.processes.example import build
-
-    with tempfile.TemporaryDirectory() as folder:
-        shop = build(Path(folder))
-        arguments = ["review", "--task", "1"]
-        terminal("review-dark", arguments, shop)
-        terminal("review-light", arguments, shop, theme=DEFAULT_TERMINAL_THEME)
-        terminal("review-narrow", arguments, shop, width=60)
-
-
-def terminal(
-    name: str,
-    arguments: list[str],
-    folder: Path,
-    *,
-    width: int = WIDTH,
-    theme: TerminalTheme = SVG_EXPORT_THEME,
-) -> None:
+def terminal(name: str, arguments: list[str], folder: Path) -> None:
     """Run a command as on a terminal of some columns and save what it printed."""
-    environment = os.environ | {"FORCE_COLOR": "1", "COLUMNS": str(width), "TERM": "xterm-256color"}
+    environment = os.environ | {"FORCE_COLOR": "1", "COLUMNS": str(WIDTH), "TERM": "xterm-256color"}
     done = subprocess.run(
         [*RUN, *arguments], cwd=folder, env=environment, check=True, capture_output=True, text=True
     )
-    console = Console(record=True, width=width, file=open(os.devnull, "w"))  # noqa: SIM115
+    console = Console(record=True, width=WIDTH, file=open(os.devnull, "w"))  # noqa: SIM115
     console.print(Text.from_ansi(done.stdout), end="")
     # The id of a picture is made of its content: every run makes the same file.
-    svg = console.export_svg(title=f"excise {' '.join(arguments)}", theme=theme)
+    svg = console.export_svg(title=f"excise {' '.join(arguments)}", theme=SVG_EXPORT_THEME)
     # No remote font: a picture must open offline.
     svg = re.sub(r"@font-face \{.*?\}\s*", "", svg, flags=re.DOTALL)
     svg = svg.replace("Fira Code, monospace", "monospace")

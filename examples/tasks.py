@@ -99,4 +99,4 @@ def build(path: Path) -> Path:
 
 
 if __name__ == "__main__":
-    print(f"cd {build(Path(sys.argv[1]).resolve())}")
+    print(f"cd {os.path.relpath(build(Path(sys.argv[1]).resolve()))}")
