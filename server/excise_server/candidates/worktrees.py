@@ -1,7 +1,7 @@
 """Whole candidates as changes of one commit: the report that everyone shows.
 
 Each is a change set of one origin, over all its files, and scored by whole texts, each file by its
-grammar: a pair has the number that ``excise rank`` gives for the same texts. Command and language
+grammar: a pair has the number that ``excise compare`` gives for the same texts. Command and language
 server show the same report.
 """
 
