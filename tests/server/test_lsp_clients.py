@@ -14,6 +14,7 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 from tests.e2e.interop.workload import LINE, ORIGIN, Workload, changed
+from tests.server.command import ids_of
 from tests.server.git_repository import needs_git
 from tests.server.raw_client import Message, RawClient
 
@@ -146,10 +147,10 @@ def test_the_server_says_what_it_is(standard: Standard):
 def test_the_candidates_are_listed_on_a_page(standard: Standard):
     standard.choose("Compare the candidates of this repository")
     page = standard.page()
-    assert page.startswith("# 3 candidates for ")
+    assert page.startswith("# 3 candidates, 3 tasks: nobody competes")
     for name in ("ada", "bo", "chen"):
         assert f"**{name}**" in page
-    assert "D `old.py`" in page
+    assert "D `old.py`" in page, page
     assert "A `new.py`" in page
 
 
@@ -242,7 +243,7 @@ def test_runs_in_a_folder_of_the_setting_are_candidates(tmp_path: Path):
         )
         assert client.exit() == 0
     assert sorted(ids) == ["patch:deep/swe", "patch:m/task-1"]
-    assert sorted(listed["candidates"]) == sorted(ids)
+    assert sorted(ids_of(listed)) == sorted(ids)
     refused = {r["id"]: r["reason"] for report in reports for r in report["refused"]}
     assert "leads out of the workspace" in refused["patches:../elsewhere"]
     assert "patch:deep/broken" in refused
