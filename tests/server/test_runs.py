@@ -238,7 +238,9 @@ def test_run_puts_the_passing_ones_first_and_its_file_does_it_again(repo):
     assert "bo" in rows[1]
     assert "passes" in rows[1]
     (row,) = (number for number, row in enumerate(rows) if "2 identical: ada, chen" in row)
-    assert rows[row + 1].startswith("   all: fails grep")
+    assert rows[row + 1].startswith(
+        "   all: no effect, where another one has an effect, fails grep"
+    )
     again, _ = excise(repo, "--verdicts", str(file), "--format", "json").communicate(timeout=60)
     assert json.loads(again)["candidates"] == found["candidates"]
 
