@@ -167,7 +167,7 @@ def test_one_reference_twice_changes_nothing(name):
 
 
 def test_a_library_that_is_not_there_is_named_with_the_command():
-    absent = Library("no_such_module", "no-such-package", "eval")
+    absent = Library("no_such_module", "no-such-package")
     assert absent.missing() == (
         "no-such-package is not installed; install the extra 'eval': pip install '.[eval]' in a "
         "clone of excise, or pip install 'FILE.whl[eval]' with its wheel"
