@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
@@ -13,6 +14,7 @@ import click
 from excise_server.candidates.chosen import chosen_candidates, for_issue, is_known
 from excise_server.candidates.worktrees import compare_candidates
 from excise_server.cli.candidate_options import (
+    given_options,
     issue_option,
     nothing_found,
     origin_option,
@@ -38,6 +40,7 @@ from excise_server.cli.verdicts import (
     timeout_option,
     verdict_option,
 )
+from excise_server.foundation.escape import printable
 from excise_server.foundation.inputs import SourceError
 from excise_server.git.checkouts import Selection
 from excise_server.git.repository import Repository, open_commits, open_folder
@@ -135,7 +138,10 @@ def command(
         )
         if path:
             document = chosen_hunks(document, path)
-    page = Page(document, verbose=verbose)
+    # A branch is found by its name.
+    left_out = ("git", "verdicts", "run", "timeout", "path", "against", "format", "output")
+    options = shlex.join(given_options(*left_out, "task", "intent", "verbose"))
+    page = Page(document, verbose=verbose, options=printable(options))
     _print(page, base if has_hunks else None, format, output)
     is_partial = not candidates or path or against or origin is not None or output is not None
     if format == "text" and not is_partial and sys.stdout.isatty() and not os.environ.get("CI"):

@@ -94,10 +94,16 @@ def letter(index: int) -> str:
 
 
 class Page:
-    """A review as every view shows it."""
+    """A review as every view shows it.
 
-    def __init__(self, document: d.ReviewDocument, *, verbose: bool = False) -> None:
+    - ``options``: what the next command needs to find the same candidates, as it is typed.
+    """
+
+    def __init__(
+        self, document: d.ReviewDocument, *, verbose: bool = False, options: str = ""
+    ) -> None:
         self.document, self.verbose = document, verbose
+        self._options = f" {options}" if options else ""
         self.entries = {entry.id: entry for entry in document.candidates}
         self.labels = {
             entry.id: shortened(printable(entry.label), _LONGEST_LABEL)
@@ -322,7 +328,8 @@ class Page:
         differ = not ran and any(task.disagree for task in self.rivals)
         parts = ["They disagree: read, or run."] if differ else []
         parts += [] if ran else ["Nothing was run: --run 'pytest -q' runs it in each."]
-        return [*parts, f"excise review {name},", f"excise take {name}"]
+        words = f"{self._options} {name}"
+        return [*parts, f"excise review{words},", f"excise take{words}"]
 
     def hunks(self, task: d.TaskEntry, against: str = "") -> HunkView:
         """Return the view of a task's hunks, against a candidate's text, or the origin's."""
