@@ -93,6 +93,10 @@ def letter(index: int) -> str:
     return (letter(more - 1) if more else "") + ascii_uppercase[last]
 
 
+_FEW_OUTCOMES = 2
+"""Most outcomes of a run that a block shows."""
+
+
 class Page:
     """A review as every view shows it.
 
@@ -184,14 +188,28 @@ class Page:
         about = [f"all: {', '.join(common)}"] if common else []
         if differ:
             about.append(f"differ in {differ}")
-        about += [
-            f"{self.labels[member]}: {line}"
-            for member in members
-            for line in self.entries[member].evidence
-        ]
+        about += self._evidence(members)
         where = tuple((place.path, place.function) for place in family.where)
         lines = tuple(shortened(line, LONGEST_LINE) for line in family.lines)
         return FamilyBlock(name, head, where, lines, tuple(edits), tuple(about), len(members))
+
+    def _evidence(self, members: Sequence[str]) -> list[str]:
+        """Return what a run shows of candidates, each outcome once; only the first two are short.
+
+        That all pass, or all fail, is said already.
+        """
+        who: dict[str, list[str]] = {}
+        for member in members:
+            for line in self.entries[member].evidence:
+                who.setdefault(line, []).append(self.labels[member])
+        lines = [
+            f"{'all' if 1 < len(members) == len(labels) else first_few(labels)}: {line}"
+            for line, labels in who.items()
+            if not (len(labels) == len(members) and line in ("passes", "fails"))
+        ]
+        if self.verbose or len(lines) <= _FEW_OUTCOMES:
+            return lines
+        return [*lines[:_FEW_OUTCOMES], f"and {len(lines) - _FEW_OUTCOMES} more outcomes: -v"]
 
     def _named(self, identity: str, facts: Sequence[str]) -> str:
         said = f" ({', '.join(facts)})" if facts else ""
