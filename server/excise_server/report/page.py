@@ -246,6 +246,12 @@ class Page:
         facts += ["still being written"] * entry.being_written
         if entry.uncommitted and self.verbose:
             facts.append(f"{plural(entry.uncommitted, 'file')} uncommitted")
+        changed = [(file.status, file.path) for file in entry.files if file.kind == "code"]
+        for status, verb in (("deleted", "deletes"), ("created", "adds")):
+            paths = [path for each, path in changed if each == status]
+            # What is all that a candidate does is told by where it is.
+            if paths and len(changed) > 1:
+                facts.append(f"{verb} {_few(paths)}")
         if entry.lines["code"].files:
             for kind in ("tests", "docs", "scratch", "generated"):
                 paths = [file.path for file in entry.files if file.kind == kind]
