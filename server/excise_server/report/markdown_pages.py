@@ -66,7 +66,10 @@ def _overview(page: Page) -> Iterator[str]:
     for task in page.alone:
         block = page.single(task)
         line = code_span("".join(block.telling(1))) if block.lines else ""
-        parts = (f"**{_inert(block.edits[0].names[0])}**", _place(block.where[:1]), line)
+        label = page.labels[block.edits[0].ids[0]]
+        said = block.edits[0].names[0].removeprefix(label)
+        name = f"**{_inert(label)}**{_inert(said)}"
+        parts = (name, _place(block.where[:1]), line)
         singles.append(f"- {' '.join(part for part in parts if part)}")
     if singles:
         if page.rivals:
