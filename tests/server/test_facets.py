@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
 from dataclasses import replace
 
@@ -317,7 +318,8 @@ def test_candidates_without_code_are_last_and_have_no_vote(repo):
     for cluster in found["clusters"]:
         members = {name.partition(":")[2] for name in cluster["members"]}
         assert members <= {"ada", "bob", "cy"} or members <= {"dee", "eve", "fay"}
-    assert "differ in tests" in excise("review", "--repo", str(repo.path)).out
+    page = excise("review", "--repo", str(repo.path)).out
+    assert re.search(r"^   2 the same code: ada, bob \(.*tests.*\)$", page, re.MULTILINE), page
 
 
 def test_if_nobody_changes_code_what_they_change_is_their_code(repo):
@@ -350,6 +352,7 @@ def test_both_doors_and_patches_know_scripts(repo):
     found = find_candidates(opened, selection).found
     assert {candidate.kind for candidate in found} == {"worktree", "patch"}
     assert [candidate.facets for candidate in found] == [{"debug/try.sh": "scratch"}] * 2
-    queue = excise("cluster", "--repo", str(repo.path), str(repo.path / "p"), "--json")
-    kinds = {file["path"]: file["kind"] for file in queue.json["candidates"][0]["files"]}
-    assert kinds == {"a.py": "code", "debug/try.sh": "scratch"}
+    patches = ("--patches", str(repo.path / "p"), "--format", "json")
+    for entry in excise("review", "--repo", str(repo.path), *patches).json["candidates"]:
+        kinds = {file["path"]: file["kind"] for file in entry["files"]}
+        assert kinds == {"a.py": "code", "debug/try.sh": "scratch"}
