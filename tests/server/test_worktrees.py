@@ -373,7 +373,7 @@ def test_branches(repo):
     assert by_id(found)["agent/one"]["kind"] == "branch"
     ran = excise("cluster", "--git", "agent/*", "--repo", str(repo.path), "--format", "json")
     assert sorted(f"branch:{entry['id']}" for entry in ran.json["patches"]) == sorted(ids_of(found))
-    assert "none matches x/*" in excise("cluster", "--git", "x/*", "--repo", str(repo.path)).err
+    assert "x/*: no ref matches" in excise("cluster", "--git", "x/*", "--repo", str(repo.path)).err
 
 
 def test_options_reach_the_report(repo):
