@@ -28,6 +28,7 @@ TEST = "from a import f\n\n\ndef test_f():\n    assert f(1) == 1\n"
 def repo(tmp_path, monkeypatch) -> Repo:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))  # a run may leave a link there
+    monkeypatch.delenv("PYTHONDONTWRITEBYTECODE", raising=False)
     repo = make(tmp_path, monkeypatch)
     repo.commit(a__py=ORIGIN, test_a__py=TEST, b__py="b = 1\n", poetry__lock="one\n")
     return repo
@@ -311,6 +312,7 @@ def test_verdicts_of_a_file_say_and_order_the_same(repo: Repo):
         "review", "--repo", str(repo.path), "--verdicts", str(file), "--format", "json"
     ).json
     assert again == document
+    assert not [*repo.path.parent.glob("*/__pycache__")]
     assert shown == {"good": ["changed: 4"], "idle": ["as base"]}
     lines = [json.loads(line) for line in file.read_text().split("\n") if line]
     file.write_text(json.dumps(lines[0] | {"evidence": "certain"}) + "\n")

@@ -319,6 +319,8 @@ class _Supervision:
         }
         environment = {name: value for name, value in os.environ.items() if name not in _GIT}
         environment["EXCISE_CANDIDATE"] = candidate.id.encode("utf-8", "replace").decode()
+        # Python's bytecode in a worktree without .gitignore would be a change of the candidate.
+        environment.setdefault("PYTHONDONTWRITEBYTECODE", "1")
         try:
             supervisor = self._supervisor(job, environment)
         except OSError as error:
