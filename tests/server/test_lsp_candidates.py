@@ -99,6 +99,27 @@ def test_worktrees_are_the_command_s_from_a_file_and_as_a_command(repo: Repo, cl
     assert client.call("workspace/executeCommand", command) == found
 
 
+@pytest.mark.parametrize("method", ["excise/candidates", "excise/worktrees", "excise/land"])
+def test_a_question_is_answered_again_from_what_was_said_until_something_changes(
+    repo: Repo, client: RawClient, method: str
+):
+    def asked() -> tuple[dict, int]:
+        before = client.call("excise/counters", {})["parses"]
+        answer = client.call(method, {"uri": repo.path.as_uri()})
+        return answer, client.call("excise/counters", {})["parses"] - before
+
+    first, parsed = asked()
+    assert parsed
+    assert asked() == (first, 0)
+    (repo.path.parent / "cy" / "a.py").write_text(ORIGIN.replace("* 2", "* 3"))
+    changed, parsed = asked()
+    assert parsed
+    assert changed["digest"] != first["digest"]
+    repo.commit(c__py="C = 1\n")
+    moved, _ = asked()
+    assert moved["origin"] != first["origin"]
+
+
 def test_the_words_of_the_command_s_options(repo: Repo, client: RawClient):
     repo.git("checkout", "--quiet", "-b", "agent/1")
     repo.commit(a__py=ORIGIN.replace("return x", "return -x"))

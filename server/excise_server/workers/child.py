@@ -39,6 +39,7 @@ class Service:
         self._analyst = Analyst()
         self._texts: dict[int, str] = {}
         self._sent: dict[bytes, tuple[int, RevisionComparison]] = {}
+        self._reports: dict[str, tuple[bytes, bytes]] = {}
         self._count = 0
 
     def answer(self, request: w.Order, cancel: CancelFlag) -> w.Answer:
@@ -49,8 +50,10 @@ class Service:
             if isinstance(request, w.Survey):
                 from excise_server.workers.surveys import survey
 
-                document = memoryview(survey(request.kind, request.arguments, cancel))
-                return w.Surveyed(request.number, self._work(), document)
+                # What is said without parsers does not stand for what they would say.
+                reports = {} if request.lexical else self._reports
+                report = survey(request.kind, request.arguments, cancel, reports)
+                return w.Surveyed(request.number, self._work(), memoryview(report))
             assert isinstance(request, w.Analyse)
             analysis = self._analyst.analyse(self._snapshot(request), cancel)
             number, comparison = self._sent.get(request.uri, (0, None))

@@ -9,6 +9,7 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
+from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -18,7 +19,7 @@ from excise_server.wire import documents as d
 from excise_server.wire.worker import BrokenFrameError
 
 if TYPE_CHECKING:  # a server loads these when somebody asks
-    from excise_server.candidates.worktrees import Review
+    from excise_server.git.repository import Repository
     from excise_server.sources.candidates import Candidates
 
 
@@ -27,14 +28,40 @@ def arguments_of(**arguments: object) -> bytes:
     return json.dumps(msgspec.to_builtins(arguments)).encode()
 
 
-def survey(kind: str, arguments: bytes, cancel: CancelFlag) -> bytes:
-    """Make a report.
+def survey(
+    kind: str, arguments: bytes, cancel: CancelFlag, kept: dict[str, tuple[bytes, bytes]]
+) -> bytes:
+    """Make a report, or return the last one if nothing that it was made of has changed.
 
     Raises excise_server.sources.SourceError if git fails, or no task has the name that was given.
     Raises excise.errors.Cancelled when the flag was raised.
+
+    - ``kept``: the last report of each kind, after the digest of what it was made of. It is kept up
+      to date here.
     """
-    make, _ = _SURVEYS[kind]
-    return json.dumps(d.plain(make(json.loads(arguments), cancel))).encode()
+    asked, made_of = json.loads(arguments), b""
+    find, make, _ = _SURVEYS[kind]
+    if find is None:
+        document = make(asked, cancel)
+    else:
+        repository, candidates = find(asked)
+        made_of = _digest(arguments, candidates)
+        if made_of and made_of == kept.get(kind, (b"", b""))[0]:
+            return kept[kind][1]
+        cancel.check()
+        document = make(asked, repository, candidates, cancel)
+    sent = json.dumps(d.plain(document)).encode()
+    if made_of:
+        kept[kind] = made_of, sent
+    return sent
+
+
+def _digest(arguments: bytes, candidates: Candidates) -> bytes:
+    """Return a SHA-256 of what a report is made of, or b"" if a name in it is not UTF-8."""
+    try:
+        return sha256(msgspec.msgpack.encode((arguments, candidates))).digest()
+    except UnicodeEncodeError:
+        return b""
 
 
 def document_of(kind: str, data: bytes | memoryview) -> dict[str, Any]:
@@ -44,28 +71,29 @@ def document_of(kind: str, data: bytes | memoryview) -> dict[str, Any]:
     """
     try:
         sent = json.loads(bytes(data), parse_constant=_refused)
-        return dict(d.plain(msgspec.convert(sent, _SURVEYS[kind][1])))
+        return dict(d.plain(msgspec.convert(sent, _SURVEYS[kind][2])))
     except (msgspec.MsgspecError, ValueError, RecursionError) as error:
         raise BrokenFrameError(f"malformed message: {error}") from error
 
 
-def _review(asked: Mapping[str, Any], cancel: CancelFlag) -> d.Shape:
+def _review(
+    asked: Mapping[str, Any], repository: Repository, candidates: Candidates, cancel: CancelFlag
+) -> d.Shape:
+    from excise_server.candidates.worktrees import compare_candidates
     from excise_server.report.review import review_document
 
-    return review_document(_compared(asked, cancel))
+    intent = asked["intent"]
+    return review_document(
+        compare_candidates(repository.top, candidates, intent=intent, cancel=cancel)
+    )
 
 
 def _take(asked: Mapping[str, Any], cancel: CancelFlag) -> d.Shape:
     from excise_server.candidates.chosen import take_from_review
-    from excise_server.git.repository import open_folder
     from excise_server.report.take import take_document
     from excise_server.review.taking import choices_named
-    from excise_server.sources.candidates import find_candidates
-    from excise_server.sources.registry import selection_asked
 
-    repository = open_folder(asked["folder"], asked["folders"])
-    selection = selection_asked(asked, asked["roots"])
-    candidates = find_candidates(repository, selection)
+    repository, candidates = _selected(asked)
     cancel.check()
     choose = partial(choices_named, asked["choices"], in_conflict=False)
     wanted = {name: asked[name] for name in ("digest", "anyway", "split")}
@@ -81,7 +109,9 @@ def _since(asked: Mapping[str, Any], cancel: CancelFlag) -> d.Shape:
 
     repository = open_folder(asked["folder"], asked["folders"])
     old, new = asked["old"], asked["new"]
-    newer = version_named(repository, new, has_files=False) if new else newer_of(repository, old)
+    newer = (
+        version_named(repository, new, has_files=False) if new else newer_of(repository, old or "")
+    )
     cancel.check()
     if old:
         older = version_named(repository, old, has_files=False)
@@ -92,21 +122,13 @@ def _since(asked: Mapping[str, Any], cancel: CancelFlag) -> d.Shape:
     )
 
 
-def _land(asked: Mapping[str, Any], cancel: CancelFlag) -> d.Shape:
-    """Put candidates together: those of an editor's settings, or those that a request chooses."""
-    from excise_server.candidates.chosen import for_issue, without
+def _land(
+    asked: Mapping[str, Any], repository: Repository, candidates: Candidates, cancel: CancelFlag
+) -> d.Shape:
+    from excise_server.candidates.chosen import for_issue
     from excise_server.candidates.landing import land_candidates
-    from excise_server.git.repository import open_folder
     from excise_server.report.land import land_document
-    from excise_server.sources.candidates import find_candidates
-    from excise_server.sources.registry import selection_asked
 
-    repository = open_folder(asked["folder"], asked["folders"])
-    if "settings" in asked:
-        _, everyone = _everyone(asked)
-        candidates, _ = without(everyone, asked["aside"])
-    else:
-        candidates = find_candidates(repository, selection_asked(asked, asked["roots"]))
     landing = land_candidates(
         repository,
         for_issue(candidates, asked["issue"]),
@@ -118,28 +140,17 @@ def _land(asked: Mapping[str, Any], cancel: CancelFlag) -> d.Shape:
     return land_document(repository.top, landing, candidates.rejected)
 
 
-def _compared(asked: Mapping[str, Any], cancel: CancelFlag) -> Review:
-    from excise_server.candidates.worktrees import compare_candidates
-    from excise_server.git.repository import open_folder
-    from excise_server.sources.candidates import find_candidates
-    from excise_server.sources.registry import selection_asked
-
-    selection = selection_asked(asked, asked["roots"])
-    repository = open_folder(asked["folder"], asked["folders"])
-    candidates = find_candidates(repository, selection)
-    return compare_candidates(repository.top, candidates, intent=asked["intent"], cancel=cancel)
-
-
-def _candidates(asked: Mapping[str, Any], cancel: CancelFlag) -> d.Shape:
+def _candidates(
+    asked: Mapping[str, Any], repository: Repository, everyone: Candidates, cancel: CancelFlag
+) -> d.Shape:
     from excise_server.candidates.chosen import without
     from excise_server.candidates.worktrees import compare_candidates
     from excise_server.report.review import candidates_document
 
-    top, everyone = _everyone(asked)
     aside = asked["aside"]
     kept, left_out = without(everyone, aside)
     compared = compare_candidates(
-        top, kept, batch=asked["task"], intent=asked["intent"], cancel=cancel
+        repository.top, kept, batch=asked["task"], intent=asked["intent"], cancel=cancel
     )
     ids = {candidate["id"] for candidate in asked["given"]}
     return candidates_document(compared, left_out, aside, bases=asked["bases"], given=ids)
@@ -147,13 +158,12 @@ def _candidates(asked: Mapping[str, Any], cancel: CancelFlag) -> d.Shape:
 
 def _taken(asked: Mapping[str, Any], cancel: CancelFlag) -> d.Shape:
     from excise_server.candidates.chosen import take_from_review, without
-    from excise_server.git.repository import open_folder
     from excise_server.memory.reviewed import note_taken
     from excise_server.report.take import taken_document
     from excise_server.review.mixes import BrokenMixError
     from excise_server.review.taking import Plan, Taken, choices_planned
 
-    top, everyone = _everyone(asked)
+    repository, everyone = _everyone(asked)
     candidates, _ = without(everyone, asked["aside"])
     plan = msgspec.convert(asked["plan"], Plan)
     cancel.check()
@@ -163,11 +173,10 @@ def _taken(asked: Mapping[str, Any], cancel: CancelFlag) -> d.Shape:
             candidates, choose, digest=plan.digest or None, anyway=plan.anyway, split=plan.split
         )
     except BrokenMixError as error:
-        return taken_document(top, Taken((), (), (), origin=candidates.origin), error)
-    note_taken(
-        open_folder(asked["folder"], asked["folders"]), candidates.found, result, "the editor"
-    )
-    return taken_document(top, result)
+        taken = Taken((), (), (), origin=candidates.origin)
+        return taken_document(repository.top, taken, error)
+    note_taken(repository, candidates.found, result, "the editor")
+    return taken_document(repository.top, result)
 
 
 def _checked(asked: Mapping[str, Any], cancel: CancelFlag) -> d.Shape:
@@ -211,8 +220,28 @@ def _duplicates(asked: Mapping[str, Any], cancel: CancelFlag) -> d.Shape:
     return duplicates_document(duplicates, heads.rejected, heads.notes)
 
 
-def _everyone(asked: Mapping[str, Any]) -> tuple[str, Candidates]:
-    """Return the top folder of a repository, and what is found there and given by the client."""
+def _selected(asked: Mapping[str, Any]) -> tuple[Repository, Candidates]:
+    """Return a repository, and those of its candidates that a request chooses."""
+    from excise_server.git.repository import open_folder
+    from excise_server.sources.candidates import find_candidates
+    from excise_server.sources.registry import selection_asked
+
+    repository = open_folder(asked["folder"], asked["folders"])
+    return repository, find_candidates(repository, selection_asked(asked, asked["roots"]))
+
+
+def _to_land(asked: Mapping[str, Any]) -> tuple[Repository, Candidates]:
+    """Return a repository, and its candidates by an editor's settings or as a request chooses."""
+    from excise_server.candidates.chosen import without
+
+    if "settings" not in asked:
+        return _selected(asked)
+    repository, everyone = _everyone(asked)
+    return repository, without(everyone, asked["aside"])[0]
+
+
+def _everyone(asked: Mapping[str, Any]) -> tuple[Repository, Candidates]:
+    """Return a repository, and what is found there and given by the client."""
     from excise_server.git.repository import open_folder
     from excise_server.review.given import Given
     from excise_server.sources.candidates import find_candidates
@@ -231,7 +260,7 @@ def _everyone(asked: Mapping[str, Any]) -> tuple[str, Candidates]:
         chosen = {**selection.chosen, "git": tuple(patterns)}
         optional = chosen.keys() - {"git"}
         selection = replace(selection, worktrees=True, chosen=chosen, optional=optional)
-    return repository.top, find_candidates(repository, selection, given=given)
+    return repository, find_candidates(repository, selection, given=given)
 
 
 def _replayed(asked: Mapping[str, Any], cancel: CancelFlag) -> d.Plain:
@@ -246,15 +275,17 @@ def _refused(name: str) -> float:
     raise ValueError(f"{name} is not JSON")
 
 
-_SURVEYS: dict[str, tuple[Callable[[Mapping[str, Any], CancelFlag], d.Shape | d.Plain], Any]] = {
-    "candidates": (_candidates, d.CandidatesDocument),
-    "review": (_review, d.ReviewDocument),
-    "since": (_since, d.SinceDocument),
-    "take": (_take, d.TakeDocument),
-    "land": (_land, d.LandDocument),
-    "taken": (_taken, d.TakenDocument),
-    "checked": (_checked, d.CheckedDocument),
-    "duplicates": (_duplicates, d.DuplicatesDocument),
-    "replayed": (_replayed, dict[str, list[str]]),
+_Find = Callable[[Mapping[str, Any]], tuple["Repository", "Candidates"]]
+
+_SURVEYS: dict[str, tuple[_Find | None, Callable[..., d.Shape | d.Plain], Any]] = {
+    "candidates": (_everyone, _candidates, d.CandidatesDocument),
+    "review": (_selected, _review, d.ReviewDocument),
+    "land": (_to_land, _land, d.LandDocument),
+    "since": (None, _since, d.SinceDocument),
+    "take": (None, _take, d.TakeDocument),
+    "taken": (None, _taken, d.TakenDocument),
+    "checked": (None, _checked, d.CheckedDocument),
+    "duplicates": (None, _duplicates, d.DuplicatesDocument),
+    "replayed": (None, _replayed, dict[str, list[str]]),
 }
-"""What makes each report, and its shape."""
+"""What finds the candidates of each report, what makes it (of them), and its shape."""

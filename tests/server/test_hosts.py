@@ -1,0 +1,88 @@
+"""The two host programs of docs/hosts.md, each run as it stands there."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from tests.server.command import excise
+from tests.server.edited_worktrees import edited_worktrees
+from tests.server.git_repository import Repo, needs_git
+
+ROOT = Path(__file__).parents[2]
+HOSTS = ROOT / "examples" / "hosts"
+MODULES = ROOT / "vscode-client" / "node_modules"
+ESBUILD = MODULES / ".bin" / "esbuild"
+ORIGIN = "def f(a, b):\n    x = a + b\n    return x\n"
+
+pytestmark = [needs_git, pytest.mark.slow]
+
+
+@pytest.fixture
+def repo(tmp_path, monkeypatch) -> Repo:
+    edits = {"ada": ("a + b", "a - b"), "bo": ("a + b", "b + a")}
+    return edited_worktrees(tmp_path, monkeypatch, edits, a__py=ORIGIN)
+
+
+@pytest.fixture(params=["python", "typescript"])
+def host(request, tmp_path) -> list[str]:
+    """How to start a host program."""
+    if request.param == "python":
+        return [sys.executable, str(HOSTS / "host.py")]
+    if not ESBUILD.exists():
+        pytest.skip("no packages of npm in vscode-client")
+    made = tmp_path / "host.js"
+    command = [ESBUILD, HOSTS / "host.ts", "--bundle", "--platform=node", f"--outfile={made}"]
+    environment = os.environ | {"NODE_PATH": str(MODULES)}
+    subprocess.run(command, env=environment, check=True, capture_output=True)
+    return ["node", str(made)]
+
+
+def ask(host: list[str], repo: Repo, method: str) -> subprocess.CompletedProcess[str]:
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    command = [*host, str(repo.path), method]
+    return subprocess.run(
+        command, env=os.environ | {"PATH": path}, capture_output=True, text=True, timeout=120
+    )
+
+
+def test_a_client_is_a_page_of_code():
+    for client in HOSTS.iterdir():
+        assert len(client.read_text().split("\n")) < 60, client
+
+
+def test_a_host_gets_the_documents_of_the_commands(host: list[str], repo: Repo):
+    at_repo = "--repo", str(repo.path), "--format", "json"
+    review = excise("review", *at_repo).json
+    answer = json.loads(ask(host, repo, "candidates").stdout)
+    assert answer["candidates"] == review["candidates"]
+    assert answer["tasks"] == review["tasks"]
+    assert json.loads(ask(host, repo, "land").stdout) == excise("land", *at_repo).json
+
+
+def test_a_refusal_is_a_sentence_for_people(host: list[str], repo: Repo):
+    refused = ask(host, repo, "since")
+    assert refused.returncode != 0
+    assert "nothing is known of what you looked at of main; name OLD" in refused.stderr
+    repo.git("checkout", "--quiet", "--orphan", "empty")
+    refused = ask(host, repo, "candidates")
+    assert refused.returncode != 0
+    assert "no commits yet: nothing to replay candidates onto" in refused.stderr
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        b"",
+        b'Content-Length: 400\r\n\r\n{"jsonrpc": "2.0", "id": 1, "meth',
+        b"Content-Length: 99999999999999999999\r\n\r\n{}",
+        b"GET / HTTP/1.1\r\n\r\n",
+    ],
+)
+def test_a_host_that_leaves_in_the_middle_leaves_no_server(sent: bytes):
+    command = [sys.executable, "-m", "excise_server", "--stdio"]
+    subprocess.run(command, input=sent, capture_output=True, timeout=60)
