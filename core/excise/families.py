@@ -51,10 +51,13 @@ def families(
 
     chosen = list(range(len(matrix.ids)) if members is None else members)
     edits = {index: grams(matrix.statements(index)) for index in chosen}
+    sizes = {index: edit.total() for index, edit in edits.items()}
     distances = np.zeros((len(chosen), len(chosen)))
     for row, i in enumerate(chosen):
         for column, j in enumerate(chosen[:row]):
-            alike = near(edits[i], edits[j])
+            # Where one is much larger than the other, they cannot be near.
+            can_be = 2 * min(sizes[i], sizes[j]) >= similarity * (sizes[i] + sizes[j])
+            alike = near(edits[i], edits[j]) if can_be else 0.0
             if alike < 1.0 and matrix.level(i, j) is not None:
                 alike = 1.0
             distances[row, column] = distances[column, row] = 1.0 - alike

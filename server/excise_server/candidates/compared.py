@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from excise import CancelFlag, ChangeSet, ScoreMatrix
 from excise.patches import IGNORED, FilePair, Patch
@@ -13,6 +13,7 @@ from excise.reading import PARSER_SECONDS
 from excise_server.foundation.changes import patch_files
 from excise_server.foundation.escape import visible
 from excise_server.foundation.inputs import first_few
+from excise_server.review.candidate import Candidate
 from excise_server.review.hunks import change_set
 from excise_server.review.kinds import kind_of
 from excise_server.review.relations import Batch, CandidateRelation, batches, relations
@@ -39,6 +40,42 @@ class Compared:
     batches: tuple[Batch, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Edits:
+    """What candidates change, as the matrix takes it, by their ids.
+
+    - ``pairs``: the files that each changes.
+    - ``patches``: the same without the ignored files.
+    - ``notes``: what is not compared, and what their sources say.
+    - ``origin``: the texts that they change, by path.
+    """
+
+    pairs: dict[str, tuple[FilePair, ...]] = field(default_factory=dict)
+    patches: dict[str, Patch] = field(default_factory=dict)
+    notes: dict[str, list[str]] = field(default_factory=dict)
+    origin: dict[str, str] = field(default_factory=dict)
+    change_sets: dict[str, ChangeSet] = field(default_factory=dict)
+
+
+def edits_of(found: Sequence[Candidate], ignored: Sequence[str] = IGNORED) -> Edits:
+    """Return what candidates of one target change, without the ignored files."""
+    edits = Edits()
+    for candidate in found:
+        complete = Patch(patch_files(candidate.old, candidate.new))
+        counted, left_out = counted_files(complete, ignored)
+        patch = Patch(counted)
+        paths = [visible(path) for path in complete.paths if path not in set(patch.paths)]
+        also = [f"ignored: {first_few(paths)}"] if paths else []
+        edits.notes[candidate.id] = [*candidate.notes, *left_out, *also]
+        edits.pairs[candidate.id] = complete.files
+        edits.patches[candidate.id] = patch
+        texts, edits.change_sets[candidate.id] = change_set(
+            candidate.old, candidate.new, counted, candidate.kind_of
+        )
+        edits.origin.update(texts)
+    return edits
+
+
 def compared(
     candidates: Candidates,
     *,
@@ -54,37 +91,22 @@ def compared(
     - ``cancel``: A flag that is checked between two pairs.
     - ``readings``: those of another matrix with some of the same texts.
     """
-    pairs: dict[str, tuple[FilePair, ...]] = {}
-    patches, notes = list[Patch](), list[list[str]]()
-    origin: dict[str, str] = {}
-    change_sets: dict[str, ChangeSet] = {}
-    for candidate in candidates.found:
-        complete = Patch(patch_files(candidate.old, candidate.new))
-        counted, left_out = counted_files(complete, ignored)
-        patch = Patch(counted)
-        paths = [visible(path) for path in complete.paths if path not in set(patch.paths)]
-        also = [f"ignored: {first_few(paths)}"] if paths else []
-        notes.append([*candidate.notes, *left_out, *also])
-        pairs[candidate.id] = complete.files
-        patches.append(patch)
-        texts, change_sets[candidate.id] = change_set(
-            candidate.old, candidate.new, counted, candidate.kind_of
-        )
-        origin |= texts
+    edits = edits_of(candidates.found, ignored)
     # The whole texts are compared, each file by its grammar.
     matrix = ScoreMatrix.from_change_sets(
-        origin, change_sets, cancel=cancel, timeout=PARSER_SECONDS, readings=readings
+        edits.origin, edits.change_sets, cancel=cancel, timeout=PARSER_SECONDS, readings=readings
     )
     kinds = tuple(
         {path: kind if path in own.facets else _counted(path) for path, kind in of_files.items()}
-        for own, of_files in zip(change_sets.values(), matrix.kinds, strict=True)
+        for own, of_files in zip(edits.change_sets.values(), matrix.kinds, strict=True)
     )
-    of_texts = zip(notes, matrix.notes, strict=True)
+    of_texts = zip(edits.notes.values(), matrix.notes, strict=True)
     matrix = replace(matrix, notes=tuple((*own, *map(visible, more)) for own, more in of_texts))
-    related = relations(candidates.found, matrix, pairs, cancel)
+    related = relations(candidates.found, matrix, edits.pairs, cancel)
     return Compared(
-        pairs, tuple(patches), matrix, kinds, related, batches(candidates.found, related)
-    )
+        edits.pairs, tuple(edits.patches.values()), matrix, kinds, related,
+        batches(candidates.found, related),
+    )  # fmt: skip
 
 
 def _counted(path: str) -> str:

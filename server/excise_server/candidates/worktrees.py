@@ -158,6 +158,9 @@ def compare_candidates(
     return Review(
         top, candidates, patches, matrix, ranked, threshold, linkage, others, judged,
         tuple(every_file), tuple(reasons), intent,
-        tuple(batch_families(matrix, each.ranking, patches) for each in ranked),
+        tuple(
+            batch_families(matrix, [ranked.index for ranked in each.ranking], patches)
+            for each in ranked
+        ),
         related,
     )  # fmt: skip

@@ -6,7 +6,7 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, closing, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import click
@@ -15,6 +15,7 @@ from excise.clustering import merges
 from excise.errors import ExciseError
 from excise.patches import Message, Patch, Pool, group
 from excise.patches.evidence import ChangeCounts
+from excise_server.candidates.near import NearPatches, near_patches
 from excise_server.cli.inputs import report_rejected
 from excise_server.cli.options import (
     asked_jobs,
@@ -50,6 +51,7 @@ from excise_server.report.cluster import (
 )
 from excise_server.sources.commits import is_range, read_commits
 from excise_server.sources.requests import (
+    main_line,
     read_named,
     read_pull_list,
     read_requests,
@@ -66,7 +68,10 @@ NEAREST = 5
 
 @dataclass(frozen=True, slots=True)
 class _Sent:
-    """Everything that was read, once: patches, what they change, and the proposals they make."""
+    """Everything that was read, once: patches, what they change, and the proposals they make.
+
+    ``has_commits``: whether commits of a range are among them.
+    """
 
     queue: Queue
     proposals: Sequence[Proposal]
@@ -74,6 +79,7 @@ class _Sent:
     patch_of: Callable[[int], Patch] | None = None
     new: frozenset[str] | None = None
     about: tuple[str, ...] = ()
+    has_commits: bool = False
 
 
 @click.command("cluster")
@@ -122,35 +128,10 @@ def command(
     The arguments are patch files, mailboxes and folders of them (- is standard input); with --git
     they are heads of a repository, which may be bare: each against its merge base with HEAD, or
     with --onto; or the commits of a range. A series is one proposal. What a pair may be besides
-    (versions, one author's, a stack, a revert, a backport) is named.
+    (versions, one author's, a stack, a revert, a backport) is named. Which patches have the same
+    code, and which are near each other, takes whole files: of heads, or of the repository to which
+    the patches apply (--repo).
     """
-    _check(paths, git, repo, onto, like, state, pulls, dask, format)
-    with ExitStack() as stack:
-        with progress("Reading", 1.0) as advance:
-            asked = None if like is None else _asked(like, repo, onto)
-            if git:
-                sent = _read_git(opened(repo or ".", only_commits=True), git, onto, pulls, advance)
-            elif state is not None:
-                opened_state = stack.enter_context(closing(State(state)))
-                sent = _read_state(opened_state, paths)
-            else:
-                sent = _read_files(paths, dask, stack, advance)
-        if asked is not None:
-            return _show_like(asked, sent, format, output, verbose=verbose)
-        return _show_issues(_grouped(sent), format, output, verbose=verbose)
-
-
-def _check(
-    paths: tuple[str, ...],
-    git: tuple[str, ...],
-    repo: str | None,
-    onto: str,
-    like: str | None,
-    state: str | None,
-    pulls: str | None,
-    dask: str | None,
-    format: str,
-) -> None:
     if git and (paths or state is not None or dask is not None):
         raise click.UsageError(
             "--git takes no patches, --state or --dask: name a folder by --repo."
@@ -161,12 +142,27 @@ def _check(
         )
     if not git and pulls is not None:
         raise click.UsageError("--pulls needs --git.")
-    if not git and like is None and (repo is not None or onto):
-        raise click.UsageError("--repo and --onto need --git or --like.")
+    if onto and not git and like is None and repo is None:
+        raise click.UsageError("--onto needs --git, --repo or --like.")
     if state is not None and dask is not None:
         raise click.UsageError("--state works in one process: drop --dask.")
     if like is not None and (format == "html" or (like == STDIN and STDIN in paths)):
         raise click.UsageError("--like has no page, and not the same standard input as the others.")
+    with ExitStack() as stack:
+        repository = opened(repo or ".", only_commits=True) if git or repo is not None else None
+        with progress("Reading", 1.0) as advance:
+            asked = None if like is None else _asked(like, repository, onto)
+            if git and repository is not None:
+                sent = _read_git(repository, git, onto, pulls, advance)
+            elif state is not None:
+                opened_state = stack.enter_context(closing(State(state)))
+                sent = _read_state(opened_state, paths)
+            else:
+                sent = _read_files(paths, dask, stack, advance)
+        if asked is not None:
+            return _show_like(asked, sent, format, output, verbose=verbose)
+        near = None if repository is None else _near(repository, onto, sent)
+        return _show_issues(_grouped(sent, near), format, output, verbose=verbose)
 
 
 # --- reading -------------------------------------------------------------------------------------
@@ -251,7 +247,8 @@ def _read_git(
         rejected += requests.rejected
         about += requests.notes
     queue = Queue(tuple(members), tuple(rejected), 0, tuple(notes))
-    return _Sent(queue, proposals, about=tuple(about))
+    has_commits = any(map(is_range, patterns))
+    return _Sent(queue, proposals, about=tuple(about), has_commits=has_commits)
 
 
 def _message(proposal: Proposal) -> Message:
@@ -261,16 +258,18 @@ def _message(proposal: Proposal) -> Message:
     )
 
 
-def _asked(like: str, repo: str | None, onto: str) -> Proposal:
+def _asked(like: str, repository: Repository | None, onto: str) -> Proposal:
     """Return the one patch that is asked about.
 
     Raises SourceError if there is none, or several.
     """
     if like != STDIN and not os.path.lexists(like):
-        if (error := _no_repository(repo)) is not None:
+        try:
+            repository = repository or opened(".", only_commits=True)
+        except SourceError as error:
             hint = "name a file, - for standard input, or a branch or commit with --repo"
             raise SourceError("no such file", name=like, hint=hint) from error
-        return read_named(opened(repo or ".", only_commits=True), like, onto)
+        return read_named(repository, like, onto)
     queue = read_queue([like], sys.stdin.buffer)
     proposals = proposals_of([(member.id, member.message) for member in queue.sent])
     if not proposals:
@@ -281,16 +280,6 @@ def _asked(like: str, repo: str | None, onto: str) -> Proposal:
             f"it holds {len(proposals):,} patches", name=like, hint="--like takes one of them"
         )
     return proposals[0]
-
-
-def _no_repository(repo: str | None) -> SourceError | None:
-    try:
-        opened(repo or ".", only_commits=True)
-    except SourceError as error:
-        if repo is not None:
-            raise
-        return error
-    return None
 
 
 # --- comparing -----------------------------------------------------------------------------------
@@ -308,7 +297,27 @@ def _import_clustering() -> None:
         merges(np.zeros((2, 2)))
 
 
-def _grouped(sent: _Sent) -> Grouped:
+def _near(repository: Repository, onto: str, sent: _Sent) -> NearPatches | None:
+    """Return what whole files tell of patches, or None where none has any.
+
+    Not looked at are the commits of a range and the patches of a series, which are made for each
+    other.
+    """
+    patches = {member.id for member in sent.queue.patches}
+    single = [
+        replace(proposal, id=name)
+        for proposal in sent.proposals
+        if proposal.between or not sent.has_commits
+        for name, *others in [sorted(proposal.messages & patches)]
+        if not others
+    ]
+    if not single:
+        return None
+    with progress("Looking for families", 1.0) as advance:
+        return near_patches(repository, main_line(repository, onto), single, advance)
+
+
+def _grouped(sent: _Sent, near: NearPatches | None) -> Grouped:
     pool, patch_of = sent.pool, sent.patch_of
     if pool is None or patch_of is None:
         pool = Pool()
@@ -322,7 +331,7 @@ def _grouped(sent: _Sent) -> Grouped:
     with progress("Relating", len(sent.proposals)) as advance:
         duplicates, issues = find_issues(sent.proposals, advance)
     return Grouped(
-        sent.queue, pool, clusters, patch_of, duplicates, issues, sent.new, sent.about, _map()
+        sent.queue, pool, clusters, patch_of, duplicates, issues, sent.new, sent.about, near, _map()
     )
 
 

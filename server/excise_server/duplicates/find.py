@@ -56,6 +56,7 @@ class Proposal:
       them if they are seldom needed (`whole`).
     - ``state``: ``merged`` or ``closed`` if that is known, else empty.
     - ``commits``: the ids of its commits, if they are known.
+    - ``between``: its base and its head, if it is one of a repository.
     - ``counts``: the counted features of its patches, if they were counted before.
     """
 
@@ -67,6 +68,7 @@ class Proposal:
     parts: frozenset[str] = frozenset()
     state: str = ""
     commits: frozenset[str] = frozenset()
+    between: tuple[str, str] | None = None
     messages: frozenset[str] = frozenset()
     counts: tuple[ChangeCounts, ...] = ()
 

@@ -234,7 +234,7 @@ def _line_ends(old: bytes, new: bytes) -> Iterator[str]:
 
 
 def _invisible(old: str, new: str) -> Iterator[str]:
-    if new.isascii():
+    if new.isascii() or not _INVISIBLE.search(new):
         return
     lines = [
         Counter(line for line in raw_lines(text) if _INVISIBLE.search(line)) for text in (new, old)

@@ -5,11 +5,11 @@ An issue stands for its patches, an edit for those of a cluster, and the patch t
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
-from itertools import chain
+from itertools import chain, pairwise
 from typing import NamedTuple
 
 from msgspec import UNSET
@@ -17,19 +17,21 @@ from rich.console import Console, RenderableType
 from rich.text import Text
 
 from excise import Cluster
-from excise.agreement import WORDS
+from excise.agreement import CODE, NAMES, SAME, WORDS
+from excise.components import components
 from excise.patches import DISTANCE, LINKAGE, Patch, Pool, postings
 from excise.patches.evidence import Evidence, EvidenceReader
+from excise_server.candidates.near import LANDED, NearPatches
 from excise_server.duplicates.find import LEVEL_WORDS, Duplicates, Pair
 from excise_server.foundation.escape import printable
-from excise_server.foundation.inputs import Rejected
+from excise_server.foundation.inputs import Rejected, first_few
 from excise_server.processes.forks import Map
 from excise_server.queue.reading import Queue
-from excise_server.report.documents import group_entry
+from excise_server.report.documents import family_edit_entry, group_entry
 from excise_server.report.likeness import cosines, said_of
 from excise_server.report.markdown import LONGEST_PAGE, bounded, code_span, inert
 from excise_server.report.tables import UNWRAPPED, SignatureText, cut, notes_text
-from excise_server.report.words import digits, plural
+from excise_server.report.words import THERE, digits, level_words, other_facets, plural
 from excise_server.wire import documents as d
 
 # --- the document ---------------------------------------------------------------------------------
@@ -40,7 +42,8 @@ class Grouped:
     """Patches, their clusters by edits, and what they are about.
 
     ``patch_of`` gives a patch with its hunks. ``duplicates`` are the pairs of the proposals that
-    the patches make, and ``issues`` the groups of these. Of a watched queue ``new`` are the ids
+    the patches make, and ``issues`` the groups of these. ``near`` has their families, or is None if
+    no whole files are known. Of a watched queue ``new`` are the ids
     that came with this call (else None). ``about`` says what is to be known of the input, and
     ``map`` is for work by the thousand.
     """
@@ -53,7 +56,12 @@ class Grouped:
     issues: tuple[Cluster, ...]
     new: frozenset[str] | None = None
     about: tuple[str, ...] = ()
+    near: NearPatches | None = None
     map: Map = map
+
+    def same(self, a: str, b: str) -> str:
+        """Return in which sense two patches are the same program, if whole files tell it."""
+        return "" if self.near is None else self.near.word(a, b)
 
     def evidence(self, reader: EvidenceReader, index: int) -> Evidence:
         """Return what a patch says about its issue, to tell whether two patches are related."""
@@ -73,6 +81,11 @@ class _Alike(NamedTuple):
     in_another_file: bool | None = None
 
 
+NO_FAMILIES = (
+    "families need whole files: name the repository that the patches apply to by --repo, or heads "
+    "of one by --git"
+)
+
 TOGETHER = 500
 """The number of patches that one process compares at a time."""
 
@@ -87,27 +100,49 @@ def cluster_document(grouped: Grouped, *, scores: bool) -> d.ClusterDocument:
     for name, note in chain(pool_notes, queue.notes):
         notes[name].append(note)
     patches = list(_patches(grouped))
-    near = pool.near(0.0) if scores else ()
+    scored = pool.near(0.0) if scores else ()
     about = list(grouped.about)
     about += [f"other files, not patches: {queue.others:,}"] if queue.others else []
+    families = [] if grouped.near is None else list(_families(grouped.near))
+    replaced = {entry.id for entry in patches if entry.replaced_by}
+    issues = _issues(grouped, replaced, families)
+    if (near := grouped.near) is not None:
+        about += near.notes
+        landed = [name for name, reason in near.unread.items() if reason == LANDED]
+        about += [f"no family, as {LANDED}: {first_few(landed)}"] if landed else []
+        for name, reason in near.unread.items():
+            if reason != LANDED:
+                notes[name].append(f"no family: {reason}")
+    elif issues:
+        about.append(NO_FAMILIES)
     return d.ClusterDocument(
         signature=pool.signature,
         basis=pool.basis,
         threshold=DISTANCE,
         linkage=LINKAGE,
         related=grouped.duplicates.signature,
-        issues=_issues(grouped, {entry.id for entry in patches if entry.replaced_by}),
+        issues=issues,
         clusters=[group_entry(cluster, ids) for cluster in grouped.clusters],
         patches=patches,
-        pairs=pair_entries(grouped.duplicates),
+        pairs=list(pair_entries(grouped.duplicates, grouped.same)),
         proposals=proposal_entries(grouped.duplicates),
         covers=[d.CoverEntry(id=m.id, subject=m.message.subject) for m in queue.covers],
         notes=dict(notes),
         about=about,
         rejected=list(map(d.RejectedEntry.of, queue.rejected)),
+        families=UNSET if near is None else families,
         new=UNSET if grouped.new is None else [name for name in ids if name in grouped.new],
-        scores=[(ids[i], ids[j], value) for i, j, value in near if value > 0] if scores else UNSET,
+        scores=[(ids[i], ids[j], value) for i, j, value in scored if value > 0]
+        if scores
+        else UNSET,
     )
+
+
+def _families(near: NearPatches) -> Iterator[d.NearEntry]:
+    for part in near.parts:
+        for family in part.families:
+            edits = [family_edit_entry(edit, part.matrix.ids) for edit in family.edits]
+            yield d.NearEntry(lines=list(family.lines), edits=edits)
 
 
 def _patches(grouped: Grouped) -> Iterator[d.PatchEntry]:
@@ -121,11 +156,14 @@ def _patches(grouped: Grouped) -> Iterator[d.PatchEntry]:
     parts = [pairs[start : start + TOGETHER] for start in range(0, len(pairs), TOGETHER)]
     alikes = chain.from_iterable(grouped.map(partial(_alikes, pool), parts))
     first, newest = _versions(queue)
-    for (place, _, index), values in zip(pairs, alikes, strict=True):
+    for (place, best, index), values in zip(pairs, alikes, strict=True):
         message, name = queue.patches[index].message, queue.patches[index].id
+        alike = _Alike(*values)
+        if best != index and (same := grouped.same(queue.patches[best].id, name)):
+            alike = alike._replace(word=same)
         yield d.PatchEntry.of(
             message.series,
-            _Alike(*values),
+            alike,
             message,
             id=name,
             cluster=place,
@@ -186,7 +224,9 @@ def _version(posting: tuple[int, object]) -> int:
     return posting[0]
 
 
-def _issues(grouped: Grouped, replaced: set[str]) -> list[d.IssueEntry]:
+def _issues(
+    grouped: Grouped, replaced: set[str], families: Sequence[d.NearEntry]
+) -> list[d.IssueEntry]:
     """Return what is not alone: the surest and largest issues first, explained ones last.
 
     A cluster is in one issue, that of its representative.
@@ -200,9 +240,15 @@ def _issues(grouped: Grouped, replaced: set[str]) -> list[d.IssueEntry]:
         if name in number
     }
     issue_of = {member: at for at, issue in enumerate(grouped.issues) for member in issue.members}
+    of_patch = {
+        patches[member].id: issue_of[proposal_of[cluster.representative]]
+        for cluster in grouped.clusters
+        for member in cluster.members
+    }
+    joined = _joined(len(grouped.issues), of_patch, families)
     clusters: dict[int, list[int]] = defaultdict(list)
     for place, cluster in enumerate(grouped.clusters):
-        clusters[issue_of[proposal_of[cluster.representative]]].append(place)
+        clusters[joined[of_patch[patches[cluster.representative].id]]].append(place)
     pairs = {frozenset((pair.new, pair.other)): pair for pair in grouped.duplicates.pairs}
     issues = []
     for at, places in clusters.items():
@@ -226,7 +272,11 @@ def _issues(grouped: Grouped, replaced: set[str]) -> list[d.IssueEntry]:
                 count=len(counted),
                 pairs=beside,
                 are_versions=len(counted) == 1 < len(senders),
-                is_same_code=len({grouped.pool.ids(index).code for index in members}) == 1,
+                is_same_code=all(
+                    grouped.pool.ids(first).code == grouped.pool.ids(index).code
+                    or grouped.same(patches[first].id, patches[index].id) in SAME[:2]
+                    for index in members
+                ),
             )
         )
     return sorted(
@@ -238,6 +288,24 @@ def _issues(grouped: Grouped, replaced: set[str]) -> list[d.IssueEntry]:
             -(issue.probability or 0.0),
         ),
     )
+
+
+def _joined(
+    count: int, issue_of: Mapping[str, int], families: Iterable[d.NearEntry]
+) -> dict[int, int]:
+    """Return for each of so many issues the one in which its patches are shown.
+
+    Patches with the same code are shown together, and a family of which each would be alone.
+    """
+    sizes = Counter(issue_of.values())
+    edges: list[tuple[int, int]] = []
+    for family in families:
+        edits = [[issue_of[name] for name in edit.members] for edit in family.edits]
+        everyone = list(chain(*edits))
+        is_alone = all(sizes[issue] == 1 for issue in everyone)
+        for issues in [everyone] if is_alone else edits:
+            edges += pairwise(issues)
+    return {issue: own[0] for own in components(count, edges) for issue in own}
 
 
 def _issue(
@@ -266,7 +334,7 @@ def duplicates_document(
         signature=duplicates.signature,
         asked=duplicates.asked,
         among=len(duplicates.proposals) - duplicates.asked,
-        pairs=pair_entries(duplicates),
+        pairs=list(pair_entries(duplicates)),
         proposals=proposal_entries(duplicates),
         notes=list(notes),
         rejected=list(map(d.RejectedEntry.of, rejected)),
@@ -279,27 +347,29 @@ def proposal_entries(duplicates: Duplicates) -> list[d.ProposalEntry]:
     return [d.ProposalEntry.of(duplicates.proposals[index]) for index in shown]
 
 
-def pair_entries(duplicates: Duplicates) -> list[d.DuplicatePair]:
-    """Return the pairs, in their order."""
-    return [
-        d.DuplicatePair.of(
-            pair,
-            pair.relation,
-            new=duplicates.proposals[pair.new].id,
-            other=duplicates.proposals[pair.other].id,
-            same_edit=None
-            if pair.likeness is None
-            else d.SameEditEntry.of(pair.likeness, pair, similarity=pair.likeness.value),
-        )
-        for pair in duplicates.pairs
-    ]
+def pair_entries(
+    duplicates: Duplicates, same: Callable[[str, str], str] = lambda a, b: ""
+) -> Iterator[d.DuplicatePair]:
+    """Yield the pairs, in their order.
+
+    - ``same``: in which sense two are the same program by their whole files, if that is known.
+    """
+    for pair in duplicates.pairs:
+        new, other = (duplicates.proposals[number].id for number in (pair.new, pair.other))
+        if (likeness := pair.likeness) is None:
+            edits = None
+        else:
+            word = same(new, other) or likeness.word
+            pair = replace(pair, is_same_edit=pair.is_same_edit or word in SAME)
+            edits = d.SameEditEntry.of(pair, word=word, similarity=likeness.value)
+        yield d.DuplicatePair.of(pair, pair.relation, new=new, other=other, same_edit=edits)
 
 
 # --- what every page says -------------------------------------------------------------------------
 
 
 class EditLines(NamedTuple):
-    """A cluster on a page: the patch to read, how the others relate to it, and each of them.
+    """A cluster or family on a page: the patch to read, what the others are to it, and each.
 
     ``numbers`` are what it is to the representative of the issue, if it is another one. ``each``
     has the names of the others, their titles, and what they are to it, in numbers.
@@ -349,18 +419,59 @@ def issue_lines(document: d.ClusterDocument) -> list[IssueLines]:
         members[entry.cluster].append(entry)
     pairs = {frozenset((pair.new, pair.other)): pair for pair in document.pairs}
     new = set(_new(document))
+    families = document.families or []
+    family_of = {name: at for at, family in enumerate(families) for name in _names(family)}
     lines = []
     for issue in sorted(document.issues, key=lambda issue: new.isdisjoint(issue.members)):
-        edits = plural(len(issue.clusters), "edit")
+        parts: dict[tuple[bool, int], list[d.PatchEntry]] = defaultdict(list)
+        for entry in (entry for number in issue.clusters for entry in members[number]):
+            family = family_of.get(entry.id)
+            parts[(False, entry.cluster) if family is None else (True, family)].append(entry)
+        edits, count, near = [], 0, 0
+        for (is_family, number), own in parts.items():
+            words = None
+            if is_family:
+                place = {name: at for at, name in enumerate(_names(families[number]))}
+                own = sorted(own, key=lambda entry: place[entry.id])
+                words = _beside(families[number], own[0].id)
+                ids = {entry.id for entry in own}
+                count += sum(not ids.isdisjoint(edit.members) for edit in families[number].edits)
+                near += 1
+            else:
+                count += 1
+            edits.append(_edit(own, issue, pairs, new, words))
+        several = f"{plural(near, 'family')}, " if 0 < near < count else ""
         explained = f" ({issue.otherwise})" if issue.otherwise else ""
         lines.append(
             IssueLines(
-                f"{_patches_word(len(issue.members))}, {edits}: {issue.word}{explained}",
+                f"{_patches_word(len(issue.members))}, {several}{plural(count, 'edit')}: "
+                f"{issue.word}{explained}",
                 _evidence(issue.reasons),
-                tuple(_edit(members[number], issue, pairs, new) for number in issue.clusters),
+                tuple(edits),
             )
         )
     return lines
+
+
+def _names(family: d.NearEntry) -> list[str]:
+    return [name for edit in family.edits for name in edit.members]
+
+
+def _beside(family: d.NearEntry, first: str) -> dict[str, str]:
+    """Return what each patch of a family is to one of them, in words."""
+    words = {}
+    for edit in family.edits:
+        is_own = first in edit.members
+        for name, word, facets in zip(edit.members, edit.words, edit.other_facets, strict=True):
+            if is_own:
+                # The words are those beside the first of the edit.
+                same = word if first == edit.members[0] else CODE
+                words[name] = same + other_facets(facets)
+            elif edit.relation == NAMES and first in family.edits[0].members:
+                words[name] = level_words(NAMES, edit.renamed, THERE)
+            else:
+                words[name] = NEAR
+    return words
 
 
 def _evidence(reasons: d.SharedReasons | None) -> str:
@@ -375,32 +486,44 @@ def _edit(
     issue: d.IssueEntry,
     pairs: Mapping[frozenset[str], d.DuplicatePair],
     new: set[str],
+    words: Mapping[str, str] | None,
 ) -> EditLines:
+    """Return the lines of a cluster, or of a family: then `words` are those beside the first."""
     first, *rest = members
     by_word: dict[str, list[str]] = defaultdict(list)
     each = []
     for entry in rest:
-        word = said_of(entry.word or "", in_another_file=bool(entry.in_another_file))
+        if words is None:
+            word = said_of(entry.word or "", in_another_file=bool(entry.in_another_file))
+            numbers = [f"{word} {digits(entry.similarity)}"]
+        else:
+            word = words[entry.id]
+            numbers = [word]
         pair = pairs.get(frozenset((first.id, entry.id)))
         facts = _facts(entry, first.id, new)
         name = _short(entry.id, first.id)
-        numbers = "  ".join([f"{word} {digits(entry.similarity)}", *_related(pair), *facts])
-        each.append((name, _title(entry), numbers))
+        each.append((name, _title(entry), "  ".join([*numbers, *_related(pair), *facts])))
         if pair is not None and pair.otherwise not in ("", issue.otherwise) and not facts:
             facts.append(pair.otherwise)
         by_word[word].append(f"{name} ({', '.join(facts)})" if facts else name)
-    pair = pairs.get(frozenset((first.id, issue.representative)))
+    is_beside = all(entry.id != issue.representative for entry in members)
+    pair = pairs.get(frozenset((first.id, issue.representative))) if is_beside else None
     facts = _facts(first, first.id, new)
     return EditLines(
         f"{first.id} ({', '.join(facts)})" if facts else first.id,
         _title(first),
         "  ".join(_related(pair)),
-        "; ".join(
-            f"{word}: {', '.join(by_word[word])}"
-            for word in sorted(by_word, key=lambda word: WORDS.index(word.partition(",")[0]))
-        ),
+        "; ".join(f"{word}: {', '.join(by_word[word])}" for word in sorted(by_word, key=_place_of)),
         tuple(each),
     )
+
+
+NEAR = "near"
+"""What members of one family are that are not the same program."""
+
+
+def _place_of(word: str) -> int:
+    return (*WORDS, NEAR).index(word.partition(",")[0].partition(" (")[0])
 
 
 def _title(entry: d.PatchEntry) -> str:
@@ -471,6 +594,12 @@ def more_lines(document: d.ClusterDocument, *, verbose: bool) -> list[str]:
 
 # --- for a terminal -------------------------------------------------------------------------------
 
+LEGEND = (
+    "All numbers go from 0 to 1, for a patch beside the first of its edit or group. what: changed "
+    "words; where: changed places; why: messages; same edit, and a number after a word: what both "
+    "edits have in common, at the same place."
+)
+
 FIRST_SCREEN = 40
 """Most lines of a page that was not asked for everything."""
 
@@ -503,7 +632,11 @@ def cluster_lines(
         yield from lines
     for line in rest:
         yield Text(cut(printable(line), width), "dim")
+    if document.rejected:
+        left_out = f"left out: {len(document.rejected):,}, as standard error says (exit code 1)"
+        yield Text(cut(left_out, width), "dim")
     if verbose:
+        yield Text(LEGEND, "dim")
         yield SignatureText(document.related)
         yield SignatureText(document.signature)
 

@@ -18,7 +18,7 @@ from excise import Cluster, Hunk, Ranked
 from excise.text import raw_lines
 from excise_server.foundation.escape import spelled, visible
 from excise_server.foundation.inputs import SourceError, first_few
-from excise_server.report.documents import group_entry, renamed_of
+from excise_server.report.documents import family_edit_entry, group_entry, renamed_of
 from excise_server.report.reasons import reason_entries
 from excise_server.report.words import disagree, words_of
 from excise_server.review.candidate import review_digest
@@ -337,15 +337,7 @@ def _family(
     facets |= {kind for kind, count in kinds.items() if code and count < len(members)}
     return d.FamilyEntry(
         lines=list(family.lines),
-        edits=[
-            d.FamilyEditEntry.of(
-                edit,
-                members=[ids[index] for index in edit.members],
-                other_facets=[list(own) for own in edit.other_facets],
-                renamed=[list(pair) for pair in edit.renamed],
-            )
-            for edit in family.edits
-        ],
+        edits=[family_edit_entry(edit, ids) for edit in family.edits],
         where=[
             d.WhereEntry(path=spelled(path), function=visible(function))
             for (path, function), count in where.most_common()

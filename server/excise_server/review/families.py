@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from excise import Ranked, ScoreMatrix
+from excise import ScoreMatrix
 from excise.families import families
 from excise.patches import Patch
 from excise_server.foundation.escape import visible
@@ -73,17 +73,16 @@ class Family:
 
 
 def batch_families(
-    matrix: ScoreMatrix, ranking: Sequence[Ranked], patches: Sequence[Patch]
+    matrix: ScoreMatrix, chosen: Sequence[int], patches: Sequence[Patch]
 ) -> tuple[Family, ...]:
     """Return the families of a batch, in the order of their best candidates.
 
     In a batch of more than `MOST_MEMBERS`, each edit is a family of its own.
 
     - ``matrix``: all candidates of the review.
-    - ``ranking``: those of the batch.
+    - ``chosen``: the indices of those of the batch, the best first.
     - ``patches``: the changes of each candidate of the review.
     """
-    chosen = [ranked.index for ranked in ranking]
     changed = {index: _changed_lines(patches[index]) for index in chosen}
     if 1 < len(chosen) <= MOST_MEMBERS:
         of_batch = families(matrix, chosen)

@@ -129,7 +129,7 @@ def read_requests(
     - ``onto``: the main line, or empty for HEAD.
     - ``advance``: called with the share that is done.
     """
-    main = _main_line(repository, onto)
+    main = main_line(repository, onto)
     refs, rejected = find_refs(repository, patterns)
     requests = Requests(rejected=list(rejected))
     if len(refs) > MAX_HEADS:
@@ -170,7 +170,7 @@ def read_named(repository: Repository, name: str, onto: str = "") -> Proposal:
     commit = refs[0].commit if refs else repository.commit_of(name)
     if commit is None:
         raise SourceError("no file, branch, request or commit has this name", name=name)
-    main = _main_line(repository, onto)
+    main = main_line(repository, onto)
     own = _id(refs[0]) if refs else name
     proposal = _proposal(repository, own, commit, main, _merged(repository, main))
     if isinstance(proposal, Proposal):
@@ -182,7 +182,11 @@ def read_named(repository: Repository, name: str, onto: str = "") -> Proposal:
     return proposals_of([(own, alone.patches[0].message)])[0]
 
 
-def _main_line(repository: Repository, onto: str) -> str:
+def main_line(repository: Repository, onto: str) -> str:
+    """Return the commit that heads are made for: the one that was named, or HEAD.
+
+    Raises SourceError if there is none.
+    """
     main = commit_named(repository, onto, "--onto") if onto else repository.head()
     if main is None:
         raise SourceError("no commits yet: nothing to compare with")
@@ -233,6 +237,7 @@ def _proposal(
         frozenset({patch_id(patch)}),
         state,
         frozenset(ids),
+        (bases[0], head),
         frozenset({name}),
     )
 

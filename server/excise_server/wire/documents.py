@@ -303,15 +303,20 @@ class WhereEntry(Shape, frozen=True, kw_only=True):
     function: str
 
 
-class FamilyEntry(Shape, frozen=True, kw_only=True):
-    """Edits near each other, each to be read: what they share, and what each alone has.
+class NearEntry(Shape, frozen=True, kw_only=True):
+    """Edits near each other, each to be read: what they share, and what each alone has."""
+
+    lines: list[str]
+    edits: list[FamilyEditEntry]
+
+
+class FamilyEntry(NearEntry, frozen=True, kw_only=True):
+    """A family of candidates, with what more is known of it.
 
     ``names``, ``places``, ``comments`` and ``facets`` are what its members differ in: new names,
     hunks, whether comments, and files other than code.
     """
 
-    lines: list[str]
-    edits: list[FamilyEditEntry]
     where: list[WhereEntry]
     names: list[str]
     places: list[str]
@@ -926,8 +931,9 @@ class ClusterDocument(Document, frozen=True, kw_only=True):
     """The output of ``cluster``: which patches are one issue, and in it the same edit.
 
     ``related`` is the signature of the issues. ``about`` says what is to be known of the input.
-    With a state, ``new`` are the patches that came with this call. ``scores`` are those of all
-    pairs above 0, with ``-v``.
+    ``families`` are those of patches that change a file in common, where whole files are known:
+    then these also decide which words say that two are the same. With a state, ``new`` are the
+    patches that came with this call. ``scores`` are those of all pairs above 0, with ``-v``.
     """
 
     basis: str
@@ -943,6 +949,7 @@ class ClusterDocument(Document, frozen=True, kw_only=True):
     notes: dict[str, list[str]]
     about: list[str]
     rejected: list[RejectedEntry]
+    families: list[NearEntry] | UnsetType = UNSET
     new: list[str] | UnsetType = UNSET
     scores: list[tuple[str, str, float]] | UnsetType = UNSET
 
