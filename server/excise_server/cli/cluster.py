@@ -297,12 +297,13 @@ def _import_clustering() -> None:
         merges(np.zeros((2, 2)))
 
 
-def _near(repository: Repository, onto: str, sent: _Sent) -> NearPatches | None:
-    """Return what whole files tell of patches, or None where none has any.
+_NONE_SINGLE = (
+    "families are not looked for among the commits of a range, or the patches of a series"
+)
 
-    Not looked at are the commits of a range and the patches of a series, which are made for each
-    other.
-    """
+
+def _near(repository: Repository, onto: str, sent: _Sent) -> NearPatches:
+    """Return what whole files tell of patches that are not made for each other."""
     patches = {member.id for member in sent.queue.patches}
     single = [
         replace(proposal, id=name)
@@ -312,7 +313,7 @@ def _near(repository: Repository, onto: str, sent: _Sent) -> NearPatches | None:
         if not others
     ]
     if not single:
-        return None
+        return NearPatches(notes=(_NONE_SINGLE,))
     with progress("Looking for families", 1.0) as advance:
         return near_patches(repository, main_line(repository, onto), single, advance)
 

@@ -199,7 +199,8 @@ def opened(folder: str, *, only_commits: bool = False) -> Repository:
     try:
         return open_commits(real) if only_commits else open_folder(real, [real])
     except SourceError as error:
-        hint = error.hint or "name a folder of a working tree, or of no git: --origin DIR FOLDER.."
+        no_git = "" if only_commits else " working tree, or of no git: --origin DIR FOLDER.."
+        hint = error.hint or f"name a folder of a{no_git or ' git repository'}"
         raise SourceError(error.reason, name=folder, hint=hint) from error
 
 

@@ -81,10 +81,7 @@ class _Alike(NamedTuple):
     in_another_file: bool | None = None
 
 
-NO_FAMILIES = (
-    "families need whole files: name the repository that the patches apply to by --repo, or heads "
-    "of one by --git"
-)
+NO_FAMILIES = "families need whole files: --repo DIR, if the patches apply to it"
 
 TOGETHER = 500
 """The number of patches that one process compares at a time."""
@@ -378,7 +375,7 @@ class EditLines(NamedTuple):
     name: str
     title: str
     numbers: str
-    others: str
+    others: tuple[str, ...]
     each: tuple[tuple[str, str, str], ...]
 
 
@@ -513,7 +510,7 @@ def _edit(
         f"{first.id} ({', '.join(facts)})" if facts else first.id,
         _title(first),
         "  ".join(_related(pair)),
-        "; ".join(f"{word}: {', '.join(by_word[word])}" for word in sorted(by_word, key=_place_of)),
+        tuple(f"{word}: {', '.join(by_word[word])}" for word in sorted(by_word, key=_place_of)),
         tuple(each),
     )
 
@@ -667,7 +664,9 @@ def _issue_text(number: int, issue: IssueLines, width: int, level: int) -> Itera
                 yield Text(printable(f"         {name}  {title}"))
                 yield Text(printable(f"           {numbers}"), "dim")
         elif edit.others:
-            yield Text(cut(printable(f"       {edit.others}"), width))
+            others = "; ".join(edit.others)
+            for line in [others] if 7 + len(others) <= width else edit.others:
+                yield Text(cut(printable(f"       {line}"), width))
 
 
 def like_lines(
@@ -746,7 +745,7 @@ def _issue_markdown(number: int, issue: IssueLines, *, verbose: bool) -> Iterato
                 f"  - {code_span(n)} {inert(t)}: {inert(about)}" for n, t, about in edit.each
             )
         elif edit.others:
-            yield f"  - {code_span(edit.others)}"
+            yield f"  - {code_span('; '.join(edit.others))}"
 
 
 def like_markdown(document: d.DuplicatesDocument, *, verbose: bool = False) -> str:
