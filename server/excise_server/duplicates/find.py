@@ -9,11 +9,12 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 from excise import Cluster
 from excise.agreement import SAME
+from excise.components import components
 from excise.patches import IGNORED, Likeness, Message, Patch, Pool, joined, patch_id, postings
 from excise.patches.blocks import text_of
 from excise.patches.evidence import (
@@ -39,6 +40,15 @@ from excise_server.wire.documents import SharedLine, SharedReasons
 _MAIL = re.compile(r"<([^<>]+)>\s*$")
 _PICKED = re.compile(r"\(cherry picked from commit [0-9a-f]{7,64}\)")
 _BACKPORT = re.compile(r"\bback-?port", re.I)
+_CLOSES = re.compile(
+    r"\b(?:close|fix|resolve)(?:e?[sd])?\b:?[ \t]{1,9}(?:(?:issue|bug)[ \t])?"
+    r"(?:(?:[\w.-]{1,99}/[\w.-]{1,99})?#|GH-|https?://[\w.-]{1,99}/[\w./-]{1,299}/(?:issues|bugs)/)"
+    r"(\d{1,9})\b",
+    re.I,
+)
+_MOST_CLOSED = 3
+_BOT = re.compile(r"\[bot\]|\b(?:dependabot|renovate|greenkeeper|pyup-bot|snyk-bot)\b", re.I)
+_VERSION = re.compile(r"\b[0-9a-f]{7,64}\b|\bv?\d[\w.+-]*")
 
 Member = tuple[str, Message]
 """The id of a message, and the message."""
@@ -102,6 +112,15 @@ class Proposal:
         )
 
     @property
+    def closes(self) -> frozenset[str]:
+        """The issues that its messages say it closes, as ``#12``: none if these are many.
+
+        The host and the project are not looked at.
+        """
+        found = {f"#{number}" for number in _CLOSES.findall(f"{self.title}\n{self.text}")}
+        return frozenset(found if len(found) <= _MOST_CLOSED else ())
+
+    @property
     def is_backport(self) -> bool:
         """Whether its message says that it carries a change to another branch."""
         return bool(_PICKED.search(self.text) or _BACKPORT.search(self.title))
@@ -161,11 +180,17 @@ LONGEST = 160
 
 
 def reasons_of(
-    patch: Patch, other: Patch, a: Evidence, b: Evidence, is_common: Callable[[str], bool]
+    patch: Patch,
+    other: Patch,
+    a: Evidence,
+    b: Evidence,
+    is_common: Callable[[str], bool],
+    closes: Iterable[str],
 ) -> SharedReasons:
     """Return the reasons of a pair.
 
     - ``patch``, ``other``: the patches, of which lines are shown.
+    - ``closes``: the issues that both close.
     - ``is_common``: whether a term of ``where`` is in so many patches that it is not a reason.
     """
     places = _heaviest(a.where, b.where, len(a.where.terms))
@@ -176,7 +201,9 @@ def reasons_of(
     what = added or [word for word in words if word[:1] in "+-" and not _is_part(word, words)]
     why = _heaviest(a.why, b.why, 8)
     why_words = [word for word in why if not _is_part(word, why)]
-    return SharedReasons(where=where, what=what[:WORDS], why=why_words[:WORDS])
+    return SharedReasons(
+        closes=sorted(closes), where=where, what=what[:WORDS], why=why_words[:WORDS]
+    )
 
 
 def undoes(patch: Patch, other: Patch) -> bool:
@@ -186,6 +213,20 @@ def undoes(patch: Patch, other: Patch) -> bool:
     alike = (added & other_added).total() + (deleted & other_deleted).total()
     total = sum(lines.total() for lines in (added, deleted, other_added, other_deleted))
     return mirrored > alike and 2 * mirrored >= UNDONE * total
+
+
+def bumped(patch: Patch) -> frozenset[tuple[str, str]]:
+    """Return the lines of a patch that changes nothing but versions, with paths, without versions.
+
+    One that changes anything else has none.
+    """
+    lines: dict[str, Counter[tuple[str, str]]] = {"-": Counter(), "+": Counter()}
+    for pair in compared(patch, IGNORED)[0]:
+        for hunk in pair.hunks:
+            for line in text_of(hunk.lines):
+                if line[:1] != " " and (bare := line[1:].strip()):
+                    lines[line[:1]][pair.path, _VERSION.sub("0", bare)] += 1
+    return frozenset(lines["+"] if lines["+"] == lines["-"] else ())
 
 
 def _changed(patch: Patch) -> tuple[Counter[str], Counter[str]]:
@@ -243,12 +284,17 @@ def _added(patch: Patch, other: Patch) -> list[str]:
 AUTHOR = "another of this author's"
 BUILDS_ON = "builds on"
 REVERTS = "reverts"
+BUMPS = "version bumps"
 BACKPORT = "backport"
 
 COMMON = 20
 """A line in more than one of so many proposals is not a reason, .."""
 FEW = 8
 """.. unless it is in no more than these."""
+
+LITTLE = 0.05
+"""The least mean of two that are of one issue because both say so: .992 of those in one repository
+have it, and .007 of pairs of two repositories, in which one number means two issues."""
 
 CARRIED = 0.9
 """Cosine of two changes from which a stated backport is taken for one of the other."""
@@ -260,7 +306,8 @@ class Pair:
 
     - ``likeness``: whether they are the same edit, or None for a pair that is not explained.
     - ``otherwise``: another explanation of their likeness (one author, a stack, a revert, a
-      backport), or empty.
+      backport, two bumps), or empty.
+    - ``closes``: the issues that both say they close.
     """
 
     new: int
@@ -270,13 +317,21 @@ class Pair:
     is_same_edit: bool = False
     otherwise: str = ""
     reasons: SharedReasons | None = None
+    closes: frozenset[str] = frozenset()
+
+    @property
+    def level(self) -> Level:
+        """Whether they are likely about one issue: what both close, or else the numbers tell."""
+        return "likely" if self.closes else self.relation.level
 
     @property
     def word(self) -> str:
         """The word for people: the first that holds."""
         if self.is_same_edit:
             return "same edit"
-        return LEVEL_WORDS[self.relation.level] or "not related"
+        if self.otherwise == BUMPS:
+            return BUMPS
+        return LEVEL_WORDS[self.level] or "not related"
 
 
 LEVEL_WORDS: dict[Level, str] = {
@@ -333,9 +388,10 @@ def find_duplicates(
     return Duplicates(proposals, len(queries), ordered, finder.signature)
 
 
-def _order(pair: Pair) -> tuple[bool, float, float, int, int]:
+def _order(pair: Pair) -> tuple[bool, bool, float, float, int, int]:
     relation = pair.relation
-    return (not pair.is_same_edit, -relation.probability, -relation.mean, pair.new, pair.other)
+    surest = not pair.is_same_edit, not pair.closes
+    return (*surest, -relation.probability, -relation.mean, pair.new, pair.other)
 
 
 class _PairFinder:
@@ -361,9 +417,13 @@ class _PairFinder:
         self._numbers: dict[int, int] = {}
         self._places = Counter(t for e in pool.evidence for t in e.where.terms)
         self._equal: dict[frozenset[str], list[int]] = {}
+        self._closes = [proposal.closes if with_why else frozenset() for proposal in proposals]
+        self._closing: dict[str, list[int]] = {}
         for index, proposal in enumerate(proposals):
             if proposal.parts:  # without a patch nothing is equal
                 self._equal.setdefault(proposal.parts, []).append(index)
+            for issue in self._closes[index]:
+                self._closing.setdefault(issue, []).append(index)
 
     def nearest(self, new: int, among: range | None, top: int) -> Iterator[Pair]:
         """Yield the pairs of a proposal that count, the same edits first."""
@@ -375,8 +435,10 @@ class _PairFinder:
             if LEVELS.index(n.relation.level) <= LEVELS.index(self.least)
         }
         # Equal patches without much text may share too little to be neighbours.
-        for number in self._equal.get(self.proposals[new].parts, [])[:_MOST_EQUAL]:
-            near.setdefault(number, self.pool.relation(new, number))
+        equal = self._equal.get(self.proposals[new].parts, [])[:_MOST_EQUAL]
+        for number in dict.fromkeys([*equal, *self.closers(new)]):
+            if number not in near:
+                near[number] = self.pool.relation(new, number)
         pairs = [
             self.pair(new, number, relation)
             for number, relation in near.items()
@@ -385,6 +447,18 @@ class _PairFinder:
             and not self.proposals[new].is_same_as(self.proposals[number])
         ]
         yield from sorted(pairs, key=_order)[: top or None]
+
+    def closers(self, index: int) -> list[int]:
+        """Return the proposals that close an issue which this one closes, with some in common."""
+        issues = sorted(self._closes[index])
+        closing = dict.fromkeys(at for issue in issues for at in self._closing[issue][:_MOST_EQUAL])
+        return [at for at in closing if at != index and self._both_close(index, at)]
+
+    def _both_close(self, a: int, b: int, relation: Relation | None = None) -> frozenset[str]:
+        both = self._closes[a] & self._closes[b]
+        if both and (relation or self.pool.relation(a, b)).mean < LITTLE:
+            return frozenset()
+        return both
 
     def _number(self, index: int) -> int:
         """Return the number of a proposal among the edits."""
@@ -398,23 +472,23 @@ class _PairFinder:
             relation = self.pool.relation(new, other)
         parts = self.proposals[new].parts
         is_same_edit = bool(parts) and parts == self.proposals[other].parts
-        return Pair(new, other, relation, is_same_edit=is_same_edit)
+        closes = self._both_close(new, other, relation)
+        return Pair(new, other, relation, is_same_edit=is_same_edit, closes=closes)
 
     def explained(self, pair: Pair, *, always: bool = False) -> Pair:
         """Return a pair with everything that is reported about it, or little if not related."""
-        if pair.relation.level == "none" and not (pair.is_same_edit or always):
+        if pair.level == "none" and not (pair.is_same_edit or always):
             return pair
         a, b = (self.proposals[number] for number in (pair.new, pair.other))
         evidence = [self.pool.evidence[number] for number in (pair.new, pair.other)]
         likeness = self._edits.likeness(self._number(pair.new), self._number(pair.other))
-        return Pair(
-            pair.new,
-            pair.other,
-            pair.relation,
-            likeness,
-            pair.is_same_edit or likeness.word in SAME,
-            self._otherwise(pair, a, b),
-            reasons_of(a.whole, b.whole, evidence[0], evidence[1], self._is_common),
+        is_common, closes = self._is_common, pair.closes
+        return replace(
+            pair,
+            likeness=likeness,
+            is_same_edit=pair.is_same_edit or likeness.word in SAME,
+            otherwise=self._otherwise(pair, a, b),
+            reasons=reasons_of(a.whole, b.whole, evidence[0], evidence[1], is_common, closes),
         )
 
     def _otherwise(self, pair: Pair, a: Proposal, b: Proposal) -> str:
@@ -424,7 +498,12 @@ class _PairFinder:
             return BUILDS_ON
         if (a.is_backport or b.is_backport) and pair.relation.what >= CARRIED:
             return BACKPORT
-        return AUTHOR if a.who and a.who == b.who else ""
+        is_own = bool(a.who) and a.who == b.who
+        if is_own or (_BOT.search(a.author) and _BOT.search(b.author)):
+            lines = bumped(a.whole)
+            if a.parts != b.parts and lines & bumped(b.whole):
+                return BUMPS
+        return AUTHOR if is_own else ""
 
     def _is_common(self, term: str) -> bool:
         return self._places[term] > max(FEW, len(self.proposals) // COMMON)
@@ -437,6 +516,15 @@ _MOST_EQUAL = 1000
 """The most equal proposals that are examined: one version bump may occur thousands of times."""
 
 
+def _one_group(groups: Sequence[Cluster]) -> Cluster:
+    """Return groups as one, with the representative of the largest."""
+    if len(groups) == 1:
+        return groups[0]
+    members = sorted(member for group in groups for member in group.members)
+    least = min(group.min_similarity for group in groups)
+    return Cluster(tuple(members), groups[0].representative, least)
+
+
 def find_issues(
     proposals: Sequence[Proposal], advance: Callable[[float], None] = lambda done: None
 ) -> tuple[Duplicates, tuple[Cluster, ...]]:
@@ -447,10 +535,16 @@ def find_issues(
     - ``advance``: called with the number of proposals that were read.
 
     Returns: the nearest pairs of each proposal, and each member of a group with its representative;
-    and the groups by average linkage on 1 - mean, the largest first.
+    and the groups by average linkage on 1 - mean, the largest first. Those with proposals that say
+    they close one issue are one.
     """
     finder = _PairFinder(proposals, "possibly", EvidenceReader(), advance)
     groups = finder.pool.groups()
+    group_of = {member: at for at, group in enumerate(groups) for member in group.members}
+    closers = ((at, other) for at in range(len(proposals)) for other in finder.closers(at))
+    edges = [(group_of[at], group_of[other]) for at, other in closers]
+    joined = ([groups[at] for at in own] for own in components(len(groups), edges))
+    groups = tuple(sorted(map(_one_group, joined), key=lambda c: (-len(c.members), c.members)))
     pairs = [pair for index in range(len(proposals)) for pair in finder.nearest(index, None, 5)]
     pairs += [
         finder.pair(group.representative, member)

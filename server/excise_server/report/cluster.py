@@ -22,7 +22,7 @@ from excise.components import components
 from excise.patches import DISTANCE, LINKAGE, Patch, Pool, postings
 from excise.patches.evidence import Evidence, EvidenceReader
 from excise_server.candidates.near import LANDED, NearPatches
-from excise_server.duplicates.find import LEVEL_WORDS, Duplicates, Pair
+from excise_server.duplicates.find import BUMPS, LEVEL_WORDS, Duplicates, Pair
 from excise_server.foundation.escape import printable
 from excise_server.foundation.inputs import Rejected, first_few
 from excise_server.processes.forks import Map
@@ -310,10 +310,11 @@ def _issue(
 ) -> d.IssueEntry:
     """Return an issue, of which `pairs` has the representative with each other proposal."""
     looked_at = [pair for pair in pairs if not pair.otherwise]
-    surest = max(looked_at or pairs, key=lambda pair: pair.relation.probability, default=None)
+    surest = max(looked_at or pairs, key=_sureness, default=None)
     explained = "" if looked_at or surest is None else surest.otherwise
     explained = "versions of one series" if are_versions else explained
     word = LEVEL_WORDS["likely"] if pairs else "similar edits"
+    word = explained if explained == BUMPS else word
     return d.IssueEntry.of(
         probability=min((pair.relation.probability for pair in pairs), default=None),
         word="the same code" if is_same_code else word,
@@ -321,6 +322,10 @@ def _issue(
         reasons=None if surest is None else surest.reasons,
         **about,
     )
+
+
+def _sureness(pair: Pair) -> tuple[bool, float]:
+    return bool(pair.closes), pair.relation.probability
 
 
 def duplicates_document(
@@ -438,11 +443,10 @@ def issue_lines(document: d.ClusterDocument) -> list[IssueLines]:
                 count += 1
             edits.append(_edit(own, issue, pairs, new, words))
         several = f"{plural(near, 'family')}, " if 0 < near < count else ""
-        explained = f" ({issue.otherwise})" if issue.otherwise else ""
         lines.append(
             IssueLines(
                 f"{_patches_word(len(issue.members))}, {several}{plural(count, 'edit')}: "
-                f"{issue.word}{explained}",
+                f"{explained(issue)}",
                 _evidence(issue.reasons),
                 tuple(edits),
             )
@@ -474,8 +478,9 @@ def _beside(family: d.NearEntry, first: str) -> dict[str, str]:
 def _evidence(reasons: d.SharedReasons | None) -> str:
     if reasons is None:
         return ""
+    closes = [f"both close {', '.join(reasons.closes)}"] if reasons.closes else []
     where = [f"{line.path}:{line.line}  {line.text}" for line in reasons.where[:1]]
-    return "   ".join([*where, *reasons.what[:1]]) or ", ".join(reasons.why)
+    return "   ".join([*closes, *where, *reasons.what[:1]]) or ", ".join(reasons.why)
 
 
 def _edit(
@@ -523,6 +528,12 @@ def _place_of(word: str) -> int:
     return (*WORDS, NEAR).index(word.partition(",")[0].partition(" (")[0])
 
 
+def explained(entry: d.DuplicatePair | d.IssueEntry) -> str:
+    """Return the word for patches, and what else explains them."""
+    is_said = entry.otherwise in ("", entry.word)
+    return entry.word if is_said else f"{entry.word} ({entry.otherwise})"
+
+
 def _title(entry: d.PatchEntry) -> str:
     return entry.title or entry.subject
 
@@ -540,8 +551,7 @@ def _facts(entry: d.PatchEntry, beside: str, new: set[str]) -> list[str]:
 def _related(pair: d.DuplicatePair | None) -> list[str]:
     if pair is None:
         return []
-    explained = f" ({pair.otherwise})" if pair.otherwise else ""
-    return [f"{pair.word}{explained}  {numbers_of(pair)}"]
+    return [f"{explained(pair)}  {numbers_of(pair)}"]
 
 
 def _short(name: str, beside: str) -> str:
@@ -684,14 +694,11 @@ def like_lines(
     for pair in document.pairs:
         other = proposals[pair.other]
         about = ", ".join(filter(None, (other.author, other.state)))
-        explained = f" ({pair.otherwise})" if pair.otherwise else ""
         style = "dim" if pair.otherwise else _STYLES[pair.level]
         name = printable(f"{other.id}  {other.title}" + f" ({about})" * bool(about))
-        yield Text.assemble((f"{pair.word}{explained}", style))
+        yield Text.assemble((explained(pair), style))
         yield Text(cut(f"  {name}", width), "bold")
-        places = len(pair.reasons.where) if pair.reasons else 0
-        reasons = list(reasons_of(pair))
-        for line in reasons if verbose else [*reasons[: min(places, 1)], *reasons[places:]]:
+        for line in reasons_of(pair, places=None if verbose else 1):
             yield Text(cut(f"    {printable(line)}", width), "dim")
         if verbose:
             yield Text(f"    {numbers_of(pair)}", "dim")
@@ -700,11 +707,15 @@ def like_lines(
         yield SignatureText(document.signature)
 
 
-def reasons_of(pair: d.DuplicatePair, code: Callable[[str], str] = str) -> Iterator[str]:
-    """Yield the reasons of a pair, in which `code` marks what is quoted."""
+def reasons_of(
+    pair: d.DuplicatePair, code: Callable[[str], str] = str, places: int | None = None
+) -> Iterator[str]:
+    """Yield the reasons of a pair, with so many places; `code` marks what is quoted."""
     if pair.reasons is None:
         return
-    for line in pair.reasons.where:
+    if pair.reasons.closes:
+        yield f"both close {', '.join(pair.reasons.closes)}"
+    for line in pair.reasons.where[:places]:
         yield f"both touch {code(f'{line.path}:{line.line}')} {code(line.text)}"
     if pair.reasons.what:
         yield f"both change {', '.join(map(code, pair.reasons.what))}"
@@ -755,9 +766,9 @@ def like_markdown(document: d.DuplicatesDocument, *, verbose: bool = False) -> s
     for pair in document.pairs:
         other = proposals[pair.other]
         state = f" ({other.state})" if other.state else ""
-        explained = f" ({pair.otherwise})" if pair.otherwise else ""
+        beside = explained(pair).removeprefix(pair.word)
         title = f" {code_span(other.title)}" if other.title else ""
-        lines = [f"**{pair.word}**{explained}: {code_span(other.id)}{title}{state}", ""]
+        lines = [f"**{pair.word}**{beside}: {code_span(other.id)}{title}{state}", ""]
         lines += [f"- {line}" for line in reasons_of(pair, code_span)]
         parts.append("\n".join([*lines, f"- {numbers_of(pair)}"] if verbose else lines))
     if not parts:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -11,7 +11,7 @@ from excise import Cluster, ScoreMatrix
 from excise.patches import Patch, differences
 from excise.patches.differences import BlockSide, Difference, Match
 from excise.patches.evidence import Evidence, EvidenceReader
-from excise.patches.related import relation
+from excise.patches.related import Level, relation
 from excise_server.foundation.escape import visible
 from excise_server.foundation.inputs import RevisionSet
 from excise_server.report.cluster import Grouped, head_line, issue_lines, more_lines
@@ -44,6 +44,7 @@ def patches_page(grouped: Grouped, document: ClusterDocument) -> str:
     pool, clusters, queue = grouped.pool, grouped.clusters, grouped.queue
     number_of = {member.id: index for index, member in enumerate(queue.patches)}
     reader = EvidenceReader()
+    levels = {frozenset((pair.new, pair.other)): pair.level for pair in document.pairs}
     groups = []
     for issue, lines in zip(document.issues, issue_lines(document), strict=True):
         best = number_of[issue.representative]
@@ -52,7 +53,7 @@ def patches_page(grouped: Grouped, document: ClusterDocument) -> str:
         scores = {index: pool.score(best, index) for index in others}
         others.sort(key=lambda index: -scores[index])
         items = [_item(grouped, best, best, lambda index: "")]
-        related = partial(_related, grouped, reader, evidence)
+        related = partial(_related, grouped, reader, evidence, levels, issue.representative)
         items += (_item(grouped, best, index, related) for index in others)
         said = f"{lines.head}. {lines.evidence}" if lines.evidence else f"{lines.head}."
         groups.append(
@@ -89,8 +90,16 @@ def patches_page(grouped: Grouped, document: ClusterDocument) -> str:
     )
 
 
-def _related(grouped: Grouped, reader: EvidenceReader, evidence: Evidence, index: int) -> str:
-    return related_words(relation(evidence, grouped.evidence(reader, index)))
+def _related(
+    grouped: Grouped,
+    reader: EvidenceReader,
+    evidence: Evidence,
+    levels: Mapping[frozenset[str], Level],
+    best: str,
+    index: int,
+) -> str:
+    level = levels.get(frozenset((best, grouped.queue.patches[index].id)))
+    return related_words(relation(evidence, grouped.evidence(reader, index)), level)
 
 
 def difference_blocks(
@@ -161,7 +170,9 @@ def _item(grouped: Grouped, best: int, index: int, related: Callable[[int], str]
         contains=likeness.contained_in_b if likeness else None,
         blocks=partial(_differing, grouped, best, index),
         columns=OWN if same else TWO,
-        word=said(likeness) if likeness else "",
+        word=grouped.same(members[best].id, members[index].id) or said(likeness)
+        if likeness
+        else "",
     )
 
 

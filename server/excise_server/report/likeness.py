@@ -5,7 +5,7 @@ from __future__ import annotations
 from excise.agreement import DIFFERENT
 from excise.patches import Likeness
 from excise.patches.pool import pooled
-from excise.patches.related import Relation
+from excise.patches.related import Level, Relation
 from excise_server.duplicates.find import LEVEL_WORDS
 from excise_server.report.words import BESIDE, SHARE_ELSEWHERE, digits
 
@@ -49,11 +49,13 @@ def short(value: float) -> str:
     return digits(value).removeprefix("0")
 
 
-def related_words(relation: Relation) -> str:
+def related_words(relation: Relation, level: Level | None = None) -> str:
     """Return the level and the cosines of a pair, shown next to the similarity of its edits.
+
+    - ``level``: what is known of it, if that is more than the cosines tell.
 
     >>> related_words(Relation(0.9, 0.8, 0.5))
     'likely the same issue (what .90  where .80  why .50)'
     """
-    words = LEVEL_WORDS[relation.level] or "not about the same issue, as far as is known"
+    words = LEVEL_WORDS[level or relation.level] or "not about the same issue, as far as is known"
     return f"{words} ({cosines(relation.what, relation.where, relation.why)})"

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, Literal, Self
 
 import msgspec
 from msgspec import UNSET, UnsetType
@@ -864,8 +864,9 @@ class SharedLine(Shape, frozen=True, kw_only=True):
 
 
 class SharedReasons(Shape, frozen=True, kw_only=True):
-    """The shared parts of a pair with the most weight."""
+    """The issues that both of a pair close, and the shared parts with the most weight."""
 
+    closes: list[str]
     where: list[SharedLine]
     what: list[str]
     """A line that both add, else sub-tokens with their signs: ``+retry``."""
@@ -898,7 +899,7 @@ class DuplicatePair(Shape, frozen=True, kw_only=True):
     new: str
     other: str
     word: str
-    level: str
+    level: Literal["likely", "possibly", "none"]
     probability: float
     mean: float
     what: float
