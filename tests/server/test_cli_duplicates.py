@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import re
+from itertools import combinations
 
 import msgspec
 import pytest
@@ -196,6 +197,81 @@ def test_who_did_what_otherwise_is_named(tmp_path):
         (tmp_path / "a.patch").write_text(mail(title, edit, "Negative totals.", "ada"))
         (found,) = pairs("--like", tmp_path / "b.mbox", tmp_path / "a.patch")
         assert found["otherwise"] == otherwise
+
+
+LONG = "Fix the very long title " * 430
+"""More than 10,000 characters."""
+
+
+def test_two_that_close_one_issue_are_likely_one(tmp_path):
+    """Whatever their texts have in common, if that is anything."""
+    ways = {
+        "a": ("Totals below zero, fixes #12", "", "way(discount)"),
+        "b": ("total: clamp", "Resolves https://host/shop/cart/issues/12\n", "clamp(discount)"),
+        "arabic": ("\u0625\u0635\u0644\u0627\u062d total", "Closes: GH-12", "floor(discount)"),
+        "long": (LONG, "Fixes shop/cart#12", "least(discount)"),
+        "other": ("Blue labels", "fix #13", "blue = 0"),
+        "template": ("Sort the names", "<!-- such as: Fixes #12 -->", "names.sort()"),
+        "many": ("Speed", "fix #12, fix #1, fix #2, fix #3", "cache(rows)"),
+    }
+    for name, (title, why, line) in ways.items():
+        text = diff(f"+{line}", path=f"{name}/total.py")
+        (tmp_path / f"{name}.patch").write_text(mail(title, text, why, name))
+    far = mail("Colours, fixes #12", diff("+red = 1", path="z.css"), "", "hal")
+    (tmp_path / "far.patch").write_text(far)  # nothing in common: another project's issue
+    found = excise("cluster", str(tmp_path), "--format", "json").json
+    closing = {frozenset((p["new"], p["other"])) for p in found["pairs"] if p["level"] == "likely"}
+    four = [f"{name}.patch" for name in ("a", "arabic", "b", "long")]
+    assert closing == {frozenset(pair) for pair in combinations(four, 2)}
+    (issue,) = found["issues"]
+    assert sorted(issue["members"]) == four
+    assert (issue["word"], issue["reasons"]["closes"]) == ("likely the same issue", ["#12"])
+    assert all(p["probability"] < 0.5 for p in found["pairs"] if p["reasons"]["closes"])
+    assert "both close #12" in excise("cluster", str(tmp_path)).out
+    like = ("cluster", "--like", str(tmp_path / "a.patch"), str(tmp_path))
+    assert excise(*like).out.count("both close #12") == 3
+    assert excise(*like, "--format", "markdown").out.count("- both close #12") == 3
+
+
+def test_bumps_of_versions_have_a_word_of_their_own(tmp_path):
+    bot, other = "dependabot[bot]", "renovate[bot]"
+
+    def bump(title, old, new, author, *more):
+        around = [f" repo: ruff {n}" for n in range(5)]
+        edit = diff(*around, f"-  rev: {old}", f"+  rev: {new}", *more, path="hooks.yaml")
+        return mail(title, edit, "Bumps the group of dependencies.", author)
+
+    written(
+        tmp_path,
+        a=bump("Bump ruff from v0.12.1 to v0.13.0", "8e8c483 # v0.12.1", "c0ffee1 # v0.13.0", bot),
+        b=bump("Bump ruff from v0.13.0 to v0.14.2", "c0ffee1 # v0.13.0", "abad1de # v0.14.2", bot),
+        c=bump(
+            "Bump ruff from v0.14.2 to v0.15.0", "abad1de # v0.14.2", "deadbe1 # v0.15.0", other
+        ),
+    )
+    found = excise("cluster", str(tmp_path), "--format", "json").json
+    assert len(found["pairs"]) == 3
+    assert {(p["word"], p["otherwise"]) for p in found["pairs"]} == {("version bumps",) * 2}
+    (issue,) = found["issues"]
+    assert (issue["word"], issue["otherwise"]) == ("version bumps", "version bumps")
+    for shown in (excise("cluster", str(tmp_path)), excise("cluster", str(tmp_path), "-v")):
+        assert "version bumps" in shown.out
+        assert "likely" not in shown.out
+    # Two people who change one number are no bots, and a bump beside something else is no bump.
+    edits = {"d": "timeout = 45", "e": "timeout = 60"}
+    for name, new in edits.items():
+        edit = diff(" connect()", "-timeout = 30", f"+timeout = {new}", path="net.py")
+        (tmp_path / f"{name}.patch").write_text(mail("Wait longer", edit, "It is slow.", name))
+    more = tmp_path / "f.patch"
+    more.write_text(bump("Bump ruff", "deadbe1 # v0.15.0", "abba123 # v0.16", bot, "+  args: x"))
+    (tmp_path / "c.patch").unlink()
+    words = {
+        frozenset((p["new"][0], p["other"][0])): p["otherwise"]
+        for p in excise("cluster", str(tmp_path), "--format", "json").json["pairs"]
+    }
+    assert words[frozenset("ab")] == "version bumps"
+    assert words[frozenset("de")] == ""
+    assert {words[pair] for pair in words if "f" in pair} <= {"another of this author's"}
 
 
 def mbox(*mails: str) -> str:

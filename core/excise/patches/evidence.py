@@ -55,7 +55,8 @@ _TRAILER = re.compile(
 )
 # What a template brings: comments, headings, boxes to tick.
 _TEMPLATE_LINE = re.compile(r"^#{1,6}[ \t][^\n]*$|^[ \t]*[-*][ \t]\[[ xX]\][^\n]*$", re.M)
-_COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.S)
+COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.S)
+"""A comment of a template, which is no part of a message."""
 _ISSUE = re.compile(
     r"(?:\b[\w.-]{1,100}/[\w.-]{1,100})?(?:#|\b(?:gh|issue|pr)[- ]?#?)\d{1,9}\b", re.I
 )
@@ -212,7 +213,7 @@ def plain_message(text: str) -> str:
     >>> plain_message("Keep the cookie, #12\n\n- [x] I have read it\nCc: A <a@b>").split()
     ['Keep', 'the', 'cookie,']
     """
-    text = _COMMENT.sub(" ", text[:_MOST_MESSAGE])
+    text = COMMENT.sub(" ", text[:_MOST_MESSAGE])
     text = _TRAILER.sub(" ", _TEMPLATE_LINE.sub(" ", text))
     return _ISSUE.sub(" ", _LINK.sub(" ", text))
 

@@ -18,6 +18,7 @@ from excise.components import components
 from excise.patches import IGNORED, Likeness, Message, Patch, Pool, joined, patch_id, postings
 from excise.patches.blocks import text_of
 from excise.patches.evidence import (
+    COMMENT,
     Background,
     Bag,
     ChangeCounts,
@@ -42,8 +43,8 @@ _PICKED = re.compile(r"\(cherry picked from commit [0-9a-f]{7,64}\)")
 _BACKPORT = re.compile(r"\bback-?port", re.I)
 _CLOSES = re.compile(
     r"\b(?:close|fix|resolve)(?:e?[sd])?\b:?[ \t]{1,9}(?:(?:issue|bug)[ \t])?"
-    r"(?:(?:[\w.-]{1,99}/[\w.-]{1,99})?#|GH-|https?://[\w.-]{1,99}/[\w./-]{1,299}/(?:issues|bugs)/)"
-    r"(\d{1,9})\b",
+    r"(?:(?:[\w.-]{1,99}/[\w.-]{1,99})?#|GH-"
+    r"|https?://[\w./-]{1,399}(?:issues/|bugs/|show_bug\.cgi\?id=))([1-9]\d{0,8})\b",
     re.I,
 )
 _MOST_CLOSED = 3
@@ -117,7 +118,8 @@ class Proposal:
 
         The host and the project are not looked at.
         """
-        found = {f"#{number}" for number in _CLOSES.findall(f"{self.title}\n{self.text}")}
+        text = COMMENT.sub("", f"{self.title}\n{self.text}")
+        found = {f"#{number}" for number in _CLOSES.findall(text)}
         return frozenset(found if len(found) <= _MOST_CLOSED else ())
 
     @property
