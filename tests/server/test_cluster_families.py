@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
+import io
+
+import msgspec
 import pytest
+from rich.cells import cell_len
+from rich.console import Console
 from tests.server.command import excise, one_line
 from tests.server.git_repository import Repo, needs_git
+
+from excise_server.report.cluster import cluster_lines
+from excise_server.wire.documents import ClusterDocument
 
 pytestmark = [needs_git, pytest.mark.slow]
 
@@ -150,6 +158,18 @@ def test_a_page_has_a_line_for_each_family(repo):
         assert "1 family, 3 edits" in text
     whole = heads(repo, "-v").out
     assert "what: changed words; where: changed places; why: messages" in whole
+
+
+def test_a_narrow_page_has_a_line_for_each_word(repo):
+    document = msgspec.convert(heads(repo, "--format", "json").json, ClusterDocument)
+    for width in (40, 80):
+        out = Console(width=width, file=io.StringIO(), force_terminal=True, color_system=None)
+        for line in cluster_lines(document, out):
+            out.print(line, soft_wrap=True)
+        lines = out.file.getvalue().rstrip("\n").split("\n")
+        assert max(map(cell_len, lines)) <= width
+        told = [line.strip().partition(":")[0] for line in lines]
+        assert {"same code", "same up to names", "near"} <= {*told}
 
 
 def test_what_does_not_apply_is_said_and_stays(repo, tmp_path):

@@ -676,7 +676,8 @@ def _issue_text(number: int, issue: IssueLines, width: int, level: int) -> Itera
         elif edit.others:
             others = "; ".join(edit.others)
             for line in [others] if 7 + len(others) <= width else edit.others:
-                yield Text(cut(printable(f"       {line}"), width))
+                word, _, names = printable(line).partition(": ")
+                yield Text(f"       {word}: {cut(names, max(12, width - len(word) - 9))}")
 
 
 def like_lines(
