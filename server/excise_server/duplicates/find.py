@@ -217,18 +217,12 @@ def undoes(patch: Patch, other: Patch) -> bool:
     return mirrored > alike and 2 * mirrored >= UNDONE * total
 
 
-def bumped(patch: Patch) -> frozenset[tuple[str, str]]:
-    """Return the lines of a patch that changes nothing but versions, with paths, without versions.
-
-    One that changes anything else has none.
-    """
-    lines: dict[str, Counter[tuple[str, str]]] = {"-": Counter(), "+": Counter()}
-    for pair in compared(patch, IGNORED)[0]:
-        for hunk in pair.hunks:
-            for line in text_of(hunk.lines):
-                if line[:1] != " " and (bare := line[1:].strip()):
-                    lines[line[:1]][pair.path, _VERSION.sub("0", bare)] += 1
-    return frozenset(lines["+"] if lines["+"] == lines["-"] else ())
+def bumped(patch: Patch) -> frozenset[str]:
+    """Return the lines of a patch that changes versions alone, without these, or else none."""
+    added, deleted = (
+        Counter(_VERSION.sub("0", line) for line in lines.elements()) for lines in _changed(patch)
+    )
+    return frozenset(added if added == deleted else ())
 
 
 def _changed(patch: Patch) -> tuple[Counter[str], Counter[str]]:
@@ -437,10 +431,9 @@ class _PairFinder:
             if LEVELS.index(n.relation.level) <= LEVELS.index(self.least)
         }
         # Equal patches without much text may share too little to be neighbours.
-        equal = self._equal.get(self.proposals[new].parts, [])[:_MOST_EQUAL]
-        for number in dict.fromkeys([*equal, *self.closers(new)]):
-            if number not in near:
-                near[number] = self.pool.relation(new, number)
+        for number in self._equal.get(self.proposals[new].parts, [])[:_MOST_EQUAL]:
+            near.setdefault(number, self.pool.relation(new, number))
+        near |= self.closers(new)
         pairs = [
             self.pair(new, number, relation)
             for number, relation in near.items()
@@ -450,17 +443,12 @@ class _PairFinder:
         ]
         yield from sorted(pairs, key=_order)[: top or None]
 
-    def closers(self, index: int) -> list[int]:
+    def closers(self, index: int) -> dict[int, Relation]:
         """Return the proposals that close an issue which this one closes, with some in common."""
-        issues = sorted(self._closes[index])
-        closing = dict.fromkeys(at for issue in issues for at in self._closing[issue][:_MOST_EQUAL])
-        return [at for at in closing if at != index and self._both_close(index, at)]
-
-    def _both_close(self, a: int, b: int, relation: Relation | None = None) -> frozenset[str]:
-        both = self._closes[a] & self._closes[b]
-        if both and (relation or self.pool.relation(a, b)).mean < LITTLE:
-            return frozenset()
-        return both
+        issues = self._closes[index]
+        closing = {at for issue in issues for at in self._closing[issue][:_MOST_CLOSING]} - {index}
+        relations = {at: self.pool.relation(index, at) for at in sorted(closing)}
+        return {at: relation for at, relation in relations.items() if relation.mean >= LITTLE}
 
     def _number(self, index: int) -> int:
         """Return the number of a proposal among the edits."""
@@ -474,7 +462,8 @@ class _PairFinder:
             relation = self.pool.relation(new, other)
         parts = self.proposals[new].parts
         is_same_edit = bool(parts) and parts == self.proposals[other].parts
-        closes = self._both_close(new, other, relation)
+        both = self._closes[new] & self._closes[other]
+        closes = both if relation.mean >= LITTLE else frozenset[str]()
         return Pair(new, other, relation, is_same_edit=is_same_edit, closes=closes)
 
     def explained(self, pair: Pair, *, always: bool = False) -> Pair:
@@ -501,10 +490,9 @@ class _PairFinder:
         if (a.is_backport or b.is_backport) and pair.relation.what >= CARRIED:
             return BACKPORT
         is_own = bool(a.who) and a.who == b.who
-        if is_own or (_BOT.search(a.author) and _BOT.search(b.author)):
-            lines = bumped(a.whole)
-            if a.parts != b.parts and lines & bumped(b.whole):
-                return BUMPS
+        are_serial = is_own or (_BOT.search(a.author) and _BOT.search(b.author))
+        if are_serial and a.parts != b.parts and bumped(a.whole) & bumped(b.whole):
+            return BUMPS
         return AUTHOR if is_own else ""
 
     def _is_common(self, term: str) -> bool:
@@ -518,13 +506,8 @@ _MOST_EQUAL = 1000
 """The most equal proposals that are examined: one version bump may occur thousands of times."""
 
 
-def _one_group(groups: Sequence[Cluster]) -> Cluster:
-    """Return groups as one, with the representative of the largest."""
-    if len(groups) == 1:
-        return groups[0]
-    members = sorted(member for group in groups for member in group.members)
-    least = min(group.min_similarity for group in groups)
-    return Cluster(tuple(members), groups[0].representative, least)
+_MOST_CLOSING = 100
+"""The most proposals that are examined of those that close one issue."""
 
 
 def find_issues(
@@ -543,11 +526,18 @@ def find_issues(
     finder = _PairFinder(proposals, "possibly", EvidenceReader(), advance)
     groups = finder.pool.groups()
     group_of = {member: at for at, group in enumerate(groups) for member in group.members}
-    closers = ((at, other) for at in range(len(proposals)) for other in finder.closers(at))
-    edges = [(group_of[at], group_of[other]) for at, other in closers]
-    joined = ([groups[at] for at in own] for own in components(len(groups), edges))
-    groups = tuple(sorted(map(_one_group, joined), key=lambda c: (-len(c.members), c.members)))
-    pairs = [pair for index in range(len(proposals)) for pair in finder.nearest(index, None, 5)]
+    everyone = range(len(proposals))
+    edges = [(group_of[at], group_of[other]) for at in everyone for other in finder.closers(at)]
+    joined = [
+        Cluster(
+            tuple(sorted(member for at in own for member in groups[at].members)),
+            groups[own[0]].representative,  # of the largest
+            min(groups[at].min_similarity for at in own),
+        )
+        for own in components(len(groups), edges)
+    ]
+    groups = tuple(sorted(joined, key=lambda c: (-len(c.members), c.members)))
+    pairs = [pair for index in everyone for pair in finder.nearest(index, None, 5)]
     pairs += [
         finder.pair(group.representative, member)
         for group in groups

@@ -310,7 +310,9 @@ def _issue(
 ) -> d.IssueEntry:
     """Return an issue, of which `pairs` has the representative with each other proposal."""
     looked_at = [pair for pair in pairs if not pair.otherwise]
-    surest = max(looked_at or pairs, key=_sureness, default=None)
+    surest = max(
+        looked_at or pairs, key=lambda p: (bool(p.closes), p.relation.probability), default=None
+    )
     explained = "" if looked_at or surest is None else surest.otherwise
     explained = "versions of one series" if are_versions else explained
     word = LEVEL_WORDS["likely"] if pairs else "similar edits"
@@ -322,10 +324,6 @@ def _issue(
         reasons=None if surest is None else surest.reasons,
         **about,
     )
-
-
-def _sureness(pair: Pair) -> tuple[bool, float]:
-    return bool(pair.closes), pair.relation.probability
 
 
 def duplicates_document(
