@@ -588,7 +588,7 @@ def test_without_the_extra_it_says_what_to_install():
         [sys.executable, "-c", hidden], capture_output=True, text=True, check=False
     )
     assert done.returncode != 0
-    assert "the extra mcp" in done.stderr
+    assert "pip install '.[mcp]'" in done.stderr
     assert "Traceback" not in done.stderr
 
 
