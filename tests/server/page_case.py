@@ -259,10 +259,13 @@ def _told(review: Review, width: int, options: list[str]) -> str:
     """Return what an agent is told: `candidates`, or `review` of a task; and the page."""
     kind, *numbers = options
     page = int(numbers[-1]) if numbers else 1
+    document = plain(review_document(review))
     if kind == "candidates":
-        told: Any = agents.candidates_page(plain(review_document(review)), page)
+        told: Any = agents.candidates_page(document, page)
+        text = agents.overview_text(document)
+        assert text == _paged(review, 0, []).rstrip("\n")[: agents.PAGE_CHARACTERS]
     else:
-        told = agents.review_page(plain(review_document(review)), int(numbers[0]), "", page)
+        told = agents.review_page(document, int(numbers[0]), (), page)
         assert told is not None
     sent = agents.sent(agents.with_hidden(told))
     assert len(sent) <= agents.PAGE_CHARACTERS

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from excise_server.candidates.compared import compared
-from excise_server.foundation.escape import visible
+from excise_server.foundation.escape import shortened, visible
 from excise_server.foundation.file_bytes import SHA256_DIGITS
 from excise_server.foundation.inputs import SourceError
 from excise_server.review.candidate import (
@@ -65,11 +65,24 @@ def is_known(name: str, candidates: Candidates) -> bool:
     )
 
 
+_NAME_OF_ISSUE = 72
+"""Most characters of an issue's name."""
+
+
 def for_issue(candidates: Candidates, issue: str) -> Candidates:
-    """Return the candidates as attempts at one issue, unless its name is empty."""
+    """Return the candidates as attempts at one issue, if there is one.
+
+    Raises SourceError if its text is blank.
+
+    - ``issue``: its text, which is called by its first line, or nothing.
+    """
     if not issue:
         return candidates
-    found = tuple(replace(c, issues=(*c.issues, issue)) for c in candidates.found)
+    lines = (line.strip().removeprefix("# ").strip() for line in issue.split("\n"))
+    if not (name := next(filter(None, lines), "")):
+        raise SourceError("it is empty", name="the issue")
+    name = shortened(name, _NAME_OF_ISSUE)
+    found = tuple(replace(c, issues=(*c.issues, name)) for c in candidates.found)
     return replace(candidates, found=found)
 
 
