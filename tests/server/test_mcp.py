@@ -243,7 +243,7 @@ def test_an_agent_asks_who_is_fixing_this_already(repo):
     assert pair["word"] == "likely the same issue"
     assert any("a.py:10 return x + 2" in reason for reason in pair["reasons"])
     (pair,) = content(each)["pairs"]
-    assert pair["otherwise"] == "another of this author's"
+    assert pair["otherwise"] == "by the same author"
     assert content(none)["pairs"] == []
     assert bad.is_error
     assert large.is_error

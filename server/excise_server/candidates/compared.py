@@ -54,6 +54,23 @@ def compared(
     - ``cancel``: A flag that is checked between two pairs.
     - ``readings``: those of another matrix with some of the same texts.
     """
+    pairs, patches, matrix, kinds = scored(
+        candidates, ignored=ignored, cancel=cancel, readings=readings
+    )
+    related = relations(candidates.found, matrix, pairs, cancel)
+    return Compared(pairs, patches, matrix, kinds, related, batches(candidates.found, related))
+
+
+def scored(
+    candidates: Candidates,
+    *,
+    ignored: Sequence[str] = IGNORED,
+    cancel: CancelFlag | None = None,
+    readings: Readings | None = None,
+) -> tuple[
+    dict[str, tuple[FilePair, ...]], tuple[Patch, ...], ScoreMatrix, tuple[dict[str, str], ...]
+]:
+    """Return the first four parts of `compared`, which cost a tenth of all."""
     pairs: dict[str, tuple[FilePair, ...]] = {}
     patches, notes = list[Patch](), list[list[str]]()
     origin: dict[str, str] = {}
@@ -81,10 +98,7 @@ def compared(
     )
     of_texts = zip(notes, matrix.notes, strict=True)
     matrix = replace(matrix, notes=tuple((*own, *map(visible, more)) for own, more in of_texts))
-    related = relations(candidates.found, matrix, pairs, cancel)
-    return Compared(
-        pairs, tuple(patches), matrix, kinds, related, batches(candidates.found, related)
-    )
+    return pairs, tuple(patches), matrix, kinds
 
 
 def _counted(path: str) -> str:
