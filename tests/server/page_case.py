@@ -8,7 +8,7 @@ An archive of `tests/cases/pages/` has these sections:
                             for no candidate stays as it is
     without NAME PATH       a file that a candidate deletes
     facts                   JSON: by the name of a candidate more of its fields, and under "" those
-                            of all candidates, `intent`, `batch`, and `verdicts`
+                            of all candidates, `intent`, `task`, and `verdicts`
     file PATH               a file in the folder where commands run
     expect [WIDTH] PAGE ..  a page of the candidates, as `PAGES` has them, with its options
     expect [WIDTH] excise ..  what a command prints there, then its errors and its exit code
@@ -165,7 +165,7 @@ def review_of(texts: dict[str, str]) -> Review:
             rejected=tuple(Rejected(*left) for left in every.get("rejected", ())),
             notes=tuple(every.get("notes", ())),
         ),
-        batch=every.get("batch", ""),
+        task=every.get("task", ""),
         intent=every.get("intent", "change"),
         verdicts=[Verdict(**verdict) for verdict in every.get("verdicts", ())],
     )

@@ -531,7 +531,7 @@ def test_no_label_id_path_or_note_makes_a_page_of_candidates_longer(text):
     said = overview_text(document)
     assert 1 < len(said) <= PAGE_CHARACTERS
     assert printable(said.replace("\n", "")) == said.replace("\n", "")
-    assert sum(len(batch["candidates"]) for page in pages for batch in page["tasks"]) == 9
+    assert sum(len(task["candidates"]) for page in pages for task in page["tasks"]) == 9
     candidate = pages[0]["tasks"][0]["candidates"][0]
     assert candidate["files"][-1] == "and 894 more files: see review"
 

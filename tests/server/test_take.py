@@ -438,8 +438,8 @@ def test_a_plan_of_a_review_is_taken_and_one_of_another_state_is_not(repo):
     review = excise("review", "--repo", str(repo.path), "--format", "json").json
     (hunk,) = [
         (file["path"], known["name"])
-        for batch in review["tasks"]
-        for file in batch["files"]
+        for task in review["tasks"]
+        for file in task["files"]
         for known in file["hunks"]
         if any("a * 0" in variant["text"] for variant in known["variants"])
     ]

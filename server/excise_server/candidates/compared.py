@@ -15,7 +15,7 @@ from excise_server.foundation.escape import visible
 from excise_server.foundation.inputs import first_few
 from excise_server.review.hunks import change_set
 from excise_server.review.kinds import kind_of
-from excise_server.review.relations import Batch, CandidateRelation, batches, relations
+from excise_server.review.relations import CandidateRelation, Task, relations, tasks_of
 from excise_server.sources.candidates import Candidates
 
 
@@ -28,7 +28,7 @@ class Compared:
     - ``matrix``: their similarities, with all notes about each.
     - ``kinds``: what each file that a candidate changes is for, by path.
     - ``relations``: the pairs that are not independent.
-    - ``batches``: their tasks, the largest first.
+    - ``tasks``: their tasks, the largest first.
     """
 
     pairs: dict[str, tuple[FilePair, ...]]
@@ -36,7 +36,7 @@ class Compared:
     matrix: ScoreMatrix
     kinds: tuple[dict[str, str], ...]
     relations: tuple[CandidateRelation, ...]
-    batches: tuple[Batch, ...]
+    tasks: tuple[Task, ...]
 
 
 def compared(
@@ -58,7 +58,7 @@ def compared(
         candidates, ignored=ignored, cancel=cancel, readings=readings
     )
     related = relations(candidates.found, matrix, pairs, cancel)
-    return Compared(pairs, patches, matrix, kinds, related, batches(candidates.found, related))
+    return Compared(pairs, patches, matrix, kinds, related, tasks_of(candidates.found, related))
 
 
 def scored(

@@ -8,7 +8,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 
-from excise_server.candidates.chosen import chosen_batches
+from excise_server.candidates.chosen import chosen_tasks
 from excise_server.candidates.compared import compared, scored
 from excise_server.candidates.scratch import MOST, scratch_copy
 from excise_server.foundation.escape import visible
@@ -37,7 +37,7 @@ def run_classes(candidates: Candidates, task: str = "") -> list[list[int]]:
         return [[index] for index in range(len(found))]
     if task:  # tasks cost ten times as much as who has the same code
         every = compared(candidates)
-        codes, (own, _, _) = every.matrix.codes, chosen_batches(candidates, every.batches, task)
+        codes, (own, _, _) = every.matrix.codes, chosen_tasks(candidates, every.tasks, task)
         chosen = {candidate.id for candidate in own.found}
     else:
         codes, chosen = scored(candidates)[2].codes, {candidate.id for candidate in found}

@@ -144,7 +144,7 @@ def command(
             result = take_from_review(
                 candidates,
                 choose,
-                batch=task,
+                task=task,
                 digest=digest,
                 anyway=anyway,
                 split=split,

@@ -157,7 +157,7 @@ def _compared(asked: Mapping[str, Any], found: Found, cancel: CancelFlag) -> Rev
     return compare_candidates(
         repository.top,
         replace(candidates, notes=(*candidates.notes, *bad)),
-        batch=asked.get("task") or "",
+        task=asked.get("task") or "",
         intent=asked["intent"],
         verdicts=verdicts,
         cancel=cancel,
