@@ -20,6 +20,9 @@ JOBS ?= $(shell getconf _NPROCESSORS_ONLN)
 PARALLEL := --numprocesses $(JOBS) --dist loadgroup --no-loadscope-reorder
 # Without compiled bytecode every process of the tests compiles ours and theirs again.
 unexport PYTHONDONTWRITEBYTECODE
+# `pip install --group` needs pip 25.1, and a new environment may have an older one.
+install_group = $(PYTHON) -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["dependency-groups"]["$(2)"], sep="\n")' | \
+  $(1)/python -m pip install --quiet --disable-pip-version-check -r /dev/stdin
 RUN_CLIENT = VENV="$(abspath $(VENV))" node $(CLIENT)/scripts/run.mjs
 
 .DEFAULT_GOAL := help
@@ -84,7 +87,7 @@ test: $(READY)
 	$(BIN)/python -m pytest $(PARALLEL)
 
 bench: $(READY)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[bench]'
+	$(call install_group,$(BIN),bench)
 	$(BIN)/python benchmarks/run.py
 	$(BIN)/python benchmarks/incremental.py
 	$(BIN)/python benchmarks/starts.py
@@ -95,7 +98,7 @@ bench-ir: $(READY)
 	$(BIN)/python benchmarks/instructions.py
 
 bench-patches: $(READY)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[bench]'
+	$(call install_group,$(BIN),bench)
 	$(BIN)/python benchmarks/patches.py
 	$(BIN)/python benchmarks/patches_scale.py
 	$(BIN)/python benchmarks/patches_jobs.py
@@ -106,7 +109,6 @@ bench-lsp: $(READY)
 	$(BIN)/python benchmarks/lsp.py
 
 eval: $(READY)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[eval]'
 	$(BIN)/python benchmarks/evaluation.py
 
 # What cannot share our environment goes into others, which the tests and `excise eval` can use:
@@ -115,15 +117,13 @@ eval-envs: .venv-codebleu/.ready .venv-models/.ready
 
 .venv-%/.ready: pyproject.toml
 	@$(PYTHON) -m venv .venv-$*
-	@$(PYTHON) -c 'import tomllib; project = tomllib.load(open("pyproject.toml", "rb")); \
-	  print(*project["dependency-groups"]["$*"], sep="\n")' | \
-	  .venv-$*/bin/python -m pip install --quiet --disable-pip-version-check -r /dev/stdin
+	@$(call install_group,.venv-$*/bin,$*)
 	@touch $@
 
 # Into build/site, strictly: a broken link or an unknown name of the library fails. 10 s, 30 MB of packages.
 docs: $(READY)
 	@$(BIN)/python -c 'import material, mkdocstrings_handlers.python' 2>/dev/null || \
-	  $(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[docs]'
+	  { $(call install_group,$(BIN),docs); }
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
 	@echo "build/site/index.html"
 

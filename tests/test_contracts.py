@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tomllib
 from importlib.metadata import requires
+from itertools import chain
 from pathlib import Path
 
 import pytest
@@ -117,8 +118,7 @@ def test_the_lock_of_the_extension_pins_what_the_server_needs_within_its_ranges(
     entries = re.split(r"\n(?=\S)", lock.strip())[1:]
     assert len(entries) == len(pinned)
     assert all(re.search(r"\n    --hash=sha256:[0-9a-f]{64}", entry) for entry in entries)
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    wanted = [Requirement(line) for line in project["dependencies"]]
+    wanted = [Requirement(line) for line in DOCUMENT["project"]["dependencies"]]
     assert {canonicalize_name(need.name) for need in wanted} <= set(pinned)
     while wanted:  # and what these need on this machine, as far as they need it
         need = wanted.pop()
@@ -127,28 +127,28 @@ def test_the_lock_of_the_extension_pins_what_the_server_needs_within_its_ranges(
             wanted += [Requirement(line) for line in requires(need.name) or []]
 
 
-CI_EXTRAS = ("dev", "eval", "distributed", "docs", "interop")
+DOCUMENT = tomllib.loads((ROOT / "pyproject.toml").read_text())
+GROUPS = DOCUMENT["dependency-groups"]
+EXTRAS = DOCUMENT["project"]["optional-dependencies"]
+RUN_TIME = [*DOCUMENT["build-system"]["requires"], *DOCUMENT["project"]["dependencies"]]
 
 
 @pytest.mark.parametrize(
-    ("name", "extras"),
-    [(".ci/requirements.txt", CI_EXTRAS), (".github/action.txt", ()),
-     (".github/release.txt", None)],
+    ("name", "wanted"),
+    [
+        (".ci/requirements.txt",
+         [RUN_TIME, *EXTRAS.values(), *(GROUPS[name] for name in ("dev", "docs", "interop"))]),
+        (".github/action.txt", [RUN_TIME]),
+        (".github/release.txt", [GROUPS["release"]]),
+    ],
 )  # fmt: skip
-def test_other_locks_pin_every_requirement_within_its_range(name, extras):
+def test_other_locks_pin_every_requirement_within_its_range(name, wanted):
     lock = (ROOT / name).read_text()
     pinned = dict(re.findall(r"^([\w.-]+)==(\S+)", lock, re.MULTILINE))
     entries = re.split(r"\n(?=\S)", lock.strip())[1:]
     assert len(entries) == len(pinned)
     assert all(re.search(r"\n    --hash=sha256:[0-9a-f]{64}", entry) for entry in entries)
-    document = tomllib.loads((ROOT / "pyproject.toml").read_text())
-    if extras is None:
-        wanted = document["dependency-groups"]["release"]
-    else:
-        wanted = [*document["build-system"]["requires"], *document["project"]["dependencies"]]
-        by_name = document["project"]["optional-dependencies"]
-        wanted += [line for extra in extras for line in by_name[extra]]
-    for need in map(Requirement, wanted):
+    for need in map(Requirement, chain(*wanted)):
         assert pinned[canonicalize_name(need.name)] in need.specifier, need
 
 
@@ -181,7 +181,7 @@ def test_every_action_of_a_workflow_is_pinned_by_its_commit_and_every_tool_by_it
 
 
 def test_every_kernel_is_declared_and_nothing_else():
-    declared = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]
+    declared = DOCUMENT["tool"]["setuptools"]
     kernels = {kernel["name"]: kernel["sources"] for kernel in declared["ext-modules"]}
     sources = [path.relative_to(ROOT) for path in ROOT.glob("core/**/*.pyx")]
     assert kernels == {
@@ -190,9 +190,9 @@ def test_every_kernel_is_declared_and_nothing_else():
 
 
 def test_every_dependency_has_a_range_and_an_argument():
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     argued = (ROOT / "CONTRIBUTING.md").read_text()
-    for requirement in project["dependencies"]:
+    assert set(EXTRAS) == {"distributed", "eval", "mcp"}
+    for requirement in chain(DOCUMENT["project"]["dependencies"], *EXTRAS.values()):
         name = re.match(r"[\w-]+", requirement)
         assert name is not None
         assert ">=" in requirement, requirement

@@ -12,12 +12,7 @@ from typing import Any
 import msgspec
 
 from excise_server.wire import lsp as p
-from excise_server.wire.documents import (
-    CandidatesDocument,
-    LandDocument,
-    ReviewDocument,
-    TakenDocument,
-)
+from excise_server.wire.documents import CandidatesDocument, LandDocument, TakenDocument
 
 SOURCES = Path(__file__).parents[1] / "vscode-client" / "src"
 FILE = SOURCES / "protocol.ts"
@@ -31,7 +26,6 @@ SMALL = 100
 NO_CODE = re.compile(r'"[^"\n]*"|//[^\n]*|/\*.*?\*/', re.S)
 """Strings and comments, whose words read no field."""
 DOCUMENTS: dict[str, type[Any]] = {
-    "excise/worktrees": ReviewDocument,
     "excise/candidates": CandidatesDocument,
     "excise/take": TakenDocument,
     "excise/land": LandDocument,

@@ -16,7 +16,6 @@ import tempfile
 from pathlib import Path
 
 OLDEST = (3, 11)
-EXTRAS = ("dev", "eval")
 LOCK = ".ci/requirements.txt"
 
 
@@ -52,7 +51,8 @@ def requirements(pyproject: Path) -> dict[str, object]:
         "python": sys.version,
         "build": document["build-system"]["requires"],
         "dependencies": project["dependencies"],
-        "extras": {extra: project["optional-dependencies"][extra] for extra in EXTRAS},
+        "extras": project["optional-dependencies"],
+        "dev": document["dependency-groups"]["dev"],
         "scripts": project["scripts"],
         "version": project["version"],
         "locked": bool(os.environ.get("EXCISE_LOCKED")) and Path(LOCK).read_text(encoding="utf-8"),
@@ -67,10 +67,11 @@ def make(venv: Path, python: Path) -> None:
     if os.environ.get("EXCISE_LOCKED"):
         make_locked(python)
         return
-    build = requirements(Path("pyproject.toml"))["build"]
-    install(python, *build)
+    wanted = requirements(Path("pyproject.toml"))
+    install(python, *wanted["build"])
     # The build requirements are here: make needs them too, to build a kernel that was edited.
-    install(python, "--no-build-isolation", "--editable", f".[{','.join(EXTRAS)}]")
+    editable = f".[{','.join(wanted['extras'])}]"
+    install(python, "--no-build-isolation", "--editable", editable, *wanted["dev"])
 
 
 def make_locked(python: Path) -> None:

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 import tomllib
+from itertools import chain
 from pathlib import Path
 
 HEAD = (
@@ -18,23 +19,23 @@ HEAD = (
 )
 CLIENT, CI = Path("vscode-client/requirements.txt"), Path(".ci/requirements.txt")
 ACTION, RELEASE = Path(".github/action.txt"), Path(".github/release.txt")
-CI_EXTRAS = ("dev", "eval", "distributed", "docs", "interop")
+CI_GROUPS = ("dev", "docs", "interop")
 
 
 def main() -> None:
     tools = Path(sys.argv[1])
     document = tomllib.loads(Path("pyproject.toml").read_text())
+    groups = document["dependency-groups"]
     if not (tools / "bin" / "uv").exists():
-        locking = document["dependency-groups"]["lock"]
         subprocess.run([sys.executable, "-m", "venv", tools], check=True)
-        subprocess.run([tools / "bin" / "pip", "install", "--quiet", *locking], check=True)
-    extras = document["project"]["optional-dependencies"]
+        subprocess.run([tools / "bin" / "pip", "install", "--quiet", *groups["lock"]], check=True)
+    extras = document["project"]["optional-dependencies"].values()
     library = document["project"]["dependencies"]
     lock(tools, CLIENT, library, "--only-binary", ":all:")
     wanted = [*document["build-system"]["requires"], *library]
     lock(tools, ACTION, wanted, "--only-binary", ":all:")
-    lock(tools, RELEASE, document["dependency-groups"]["release"], "--only-binary", ":all:")
-    lock(tools, CI, [*wanted, *(line for extra in CI_EXTRAS for line in extras[extra])])
+    lock(tools, RELEASE, groups["release"], "--only-binary", ":all:")
+    lock(tools, CI, [*wanted, *chain(*extras, *(groups[name] for name in CI_GROUPS))])
 
 
 def lock(tools: Path, path: Path, wanted: list[str], *options: str) -> None:

@@ -320,4 +320,4 @@ def _why(own: _Standing, standings: Sequence[_Standing]) -> tuple[str, ...]:
         return (makes,)
     if own.by_size or all(peer.similarity == own.similarity for peer in peers):
         return makes, "fewest tokens"
-    return makes, "nearest to the others"
+    return makes, "most like the others"

@@ -1,6 +1,6 @@
 """A host program in Python: start `excise serve`, ask for a review of a repository, print it.
 
-    python host.py REPOSITORY [METHOD]      METHOD: candidates, land or since; candidates if absent
+python host.py REPOSITORY [METHOD]      METHOD: candidates, land or since; candidates if absent
 """
 
 import json

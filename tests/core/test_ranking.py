@@ -150,7 +150,7 @@ def test_the_intent_says_whether_sizes_count(ranked):
     assert (small.id, small.rank, small.edit_size) == ("small", 1, 2)
     assert small.why == ("nobody else makes it", "fewest tokens")
     assert far.id == "small"
-    assert {r.why for r in near} == {("nobody else makes it", "nearest to the others")}
+    assert {r.why for r in near} == {("nobody else makes it", "most like the others")}
     assert far.why == ("nobody else makes it",)
 
 

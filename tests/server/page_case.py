@@ -8,7 +8,7 @@ An archive of `tests/cases/pages/` has these sections:
                             for no candidate stays as it is
     without NAME PATH       a file that a candidate deletes
     facts                   JSON: by the name of a candidate more of its fields, and under "" those
-                            of all candidates, `intent`, `batch`, and `verdicts`
+                            of all candidates, `intent`, `task`, and `verdicts`
     file PATH               a file in the folder where commands run
     expect [WIDTH] PAGE ..  a page of the candidates, as `PAGES` has them, with its options
     expect [WIDTH] excise ..  what a command prints there, then its errors and its exit code
@@ -165,7 +165,7 @@ def review_of(texts: dict[str, str]) -> Review:
             rejected=tuple(Rejected(*left) for left in every.get("rejected", ())),
             notes=tuple(every.get("notes", ())),
         ),
-        batch=every.get("batch", ""),
+        task=every.get("task", ""),
         intent=every.get("intent", "change"),
         verdicts=[Verdict(**verdict) for verdict in every.get("verdicts", ())],
     )
@@ -259,10 +259,13 @@ def _told(review: Review, width: int, options: list[str]) -> str:
     """Return what an agent is told: `candidates`, or `review` of a task; and the page."""
     kind, *numbers = options
     page = int(numbers[-1]) if numbers else 1
+    document = plain(review_document(review))
     if kind == "candidates":
-        told: Any = agents.candidates_page(plain(review_document(review)), page)
+        told: Any = agents.candidates_page(document, page)
+        text = agents.overview_text(document)
+        assert text == _paged(review, 0, []).rstrip("\n")[: agents.PAGE_CHARACTERS]
     else:
-        told = agents.review_page(plain(review_document(review)), int(numbers[0]), "", page)
+        told = agents.review_page(document, int(numbers[0]), (), page)
         assert told is not None
     sent = agents.sent(agents.with_hidden(told))
     assert len(sent) <= agents.PAGE_CHARACTERS

@@ -59,7 +59,7 @@ def test_a_patch_is_what_the_same_worktree_is(repo):
     assert ids_of(report(repo, *options, "--only", "b*")) == ["worktree:bo2", "patch:bo"]
 
 
-def test_predictions_are_batches_by_their_instance(repo):
+def test_predictions_are_tasks_by_their_instance(repo):
     lines = [
         {"instance_id": "x-1", "model_name_or_path": "gpt", "model_patch": diff(repo).decode()},
         {"instance_id": "x-1", "model_name_or_path": "opus", "model_patch": diff(repo).decode()},
@@ -74,7 +74,7 @@ def test_predictions_are_batches_by_their_instance(repo):
         + '{"instance_id": "\\ud800", "model_patch": ""}'
     )
     found = report(repo, *runs(repo, p__jsonl=text), code=1)
-    assert [batch["members"] for batch in found["tasks"]] == [
+    assert [task["members"] for task in found["tasks"]] == [
         ["patch:gpt/x-1", "patch:opus/x-1"], ["patch:p/x-2"],
     ]  # fmt: skip
     assert found["tasks"][0]["name"] == "x-1"

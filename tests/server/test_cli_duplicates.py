@@ -185,7 +185,7 @@ def test_who_did_what_otherwise_is_named(tmp_path):
     second = mail("Say so in the docs", diff("+Never negative.", path="docs/a.md"), tag="PATCH 2/2")
     again = edit.replace("max(", "most(")
     for other, otherwise in (
-        (mail(title, again, "Negative totals."), "another of this author's"),
+        (mail(title, again, "Negative totals."), "by the same author"),
         (mail(f'Revert "{title}"', back, "Negative totals came back.", "bo"), "reverts"),
         (mail(f"[1.x] Backport: {title}", edit, "Negative totals.", "bo"), "backport"),
         (mail(title, edit, "(cherry picked from commit 12345678)", "bo"), "backport"),
@@ -376,7 +376,7 @@ def test_a_pool_of_one_patch_of_equal_ones_and_of_none(folder, tmp_path):
     every = excise("cluster", str(tmp_path), "--format", "json").json
     (issue,) = every["issues"]
     assert (len(issue["members"]), issue["word"]) == (30, "the same code")
-    assert issue["otherwise"] == "another of this author's"
+    assert issue["otherwise"] == "by the same author"
     assert len(excise("cluster", str(tmp_path)).out.split("\n")) < 8
     empty = tmp_path / "empty"
     empty.mkdir()

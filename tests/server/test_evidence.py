@@ -16,8 +16,8 @@ from excise_server.review.evidence import (
     evidence_of,
     evidence_words,
 )
-from excise_server.review.ranked import rank_batches
-from excise_server.review.relations import Batch
+from excise_server.review.ranked import rank_tasks
+from excise_server.review.relations import Task
 from excise_server.review.verdicts import NO_EFFECT, Verdict, Verdicts, match_verdicts
 
 TRACEBACK = """\
@@ -262,8 +262,8 @@ def judged(draw):
 
 def ranked(compared, standing=None):
     more = {} if standing is None else {"standing": standing}
-    batch = Batch(tuple(compared.ids))
-    return rank_batches(compared, [batch], threshold=0.5, linkage="average", **more)[0]
+    task = Task(tuple(compared.ids))
+    return rank_tasks(compared, [task], threshold=0.5, linkage="average", **more)[0]
 
 
 @given(judged())

@@ -113,8 +113,8 @@ def test_paths_that_are_not_utf8_are_reviewed_planned_and_written_as_their_bytes
     ran = excise("review", *folder, "--format", "json")
     assert ran.code == 0, ran.err
     review = ran.json
-    [batch] = review["tasks"]
-    paths = [file["path"] for file in batch["files"]]
+    [task] = review["tasks"]
+    paths = [file["path"] for file in task["files"]]
     assert sorted(os.fsencode(path_spelled(path)) for path in paths) == sorted(names)
     for spelling in paths:
         shown = excise("review", *folder, "--path", f"{spelling}#2", "--format", "json").json

@@ -201,7 +201,7 @@ def test_a_dry_run_prints_the_comment_and_writes_nothing(run, host):
     report = json.loads(Path(outputs["report"]).read_text())
     assert {p["other"]: p["otherwise"] for p in report["pairs"]} == {
         "#2": "",
-        "#4": "another of this author's",
+        "#4": "by the same author",
         "#5": "builds on",
     }
 

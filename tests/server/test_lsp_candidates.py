@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterator
 
@@ -67,6 +68,10 @@ def test_they_are_the_command_s_with_its_ids_and_digits(repo: Repo, client: RawC
     assert ids_of(answer) == ["worktree:ada", "worktree:bo", "worktree:cy"]
     assert (answer["set_aside"], answer["bases"], answer["given"]) == ([], {}, [])
     msgspec.convert(answer, CandidatesDocument)
+    file = {"uri": (repo.path / "a.py").as_uri(), "git": []}
+    assert client.call("excise/candidates", file) == answer
+    asked = {"command": "excise.candidates", "arguments": [file]}
+    assert client.call("workspace/executeCommand", asked) == answer
 
 
 def test_branches_are_those_of_the_setting(repo: Repo, client: RawClient):
@@ -89,17 +94,7 @@ def test_the_client_s_own_are_among_them(repo: Repo, client: RawClient):
     assert answer["similarity"][at("gpt")][at("worktree:ada")] == 1.0
 
 
-def test_worktrees_are_the_command_s_from_a_file_and_as_a_command(repo: Repo, client: RawClient):
-    found = client.call("excise/worktrees", {"uri": repo.path.as_uri()})
-    assert found == excise("review", "--repo", str(repo.path), "--format", "json").json
-    assert [entry["kind"] for entry in found["candidates"]] == ["worktree"] * 3
-    file = {"uri": (repo.path / "a.py").as_uri()}
-    assert client.call("excise/worktrees", file) == found
-    command = {"command": "excise.worktrees", "arguments": [file]}
-    assert client.call("workspace/executeCommand", command) == found
-
-
-@pytest.mark.parametrize("method", ["excise/candidates", "excise/worktrees", "excise/land"])
+@pytest.mark.parametrize("method", ["excise/candidates", "excise/land"])
 def test_a_question_is_answered_again_from_what_was_said_until_something_changes(
     repo: Repo, client: RawClient, method: str
 ):
@@ -127,20 +122,26 @@ def test_the_words_of_the_command_s_options(repo: Repo, client: RawClient):
     (repo.path / "runs").mkdir()
     diff = repo.git("diff", "--full-index", "main", "agent/1")
     (repo.path / "runs/r1.diff").write_bytes(diff)
+    verdict = {"candidate": "r1", "check": "pytest", "passed": True}
+    (repo.path / "runs/verdicts.txt").write_text(json.dumps(verdict))
     params = {
-        "uri": repo.path.as_uri(), "git": ["agent/*"], "patches": ["runs"], "onto": "main",
-        "only": ["agent/*", "r1"], "base": ["agent/1=main"],
+        "git": ["agent/*"], "patches": ["runs"], "onto": "main", "only": ["agent/*", "r1"],
+        "base": ["agent/1=main"], "issue": "signs", "verdicts": ["runs/verdicts.txt"],
+        "path": ["a.*"],
     }  # fmt: skip
-    found = client.call("excise/worktrees", params)
+    found = listed(client, repo, **params)
     options = [
         option
-        for name in ("git", "only", "base")
+        for name in ("git", "only", "base", "path")
         for each in params[name]
         for option in (f"--{name}", each)
     ]
-    options += ["--patches", str(repo.path / "runs"), "--onto", "main"]
-    assert found == excise("review", "--repo", str(repo.path), "--format", "json", *options).json
+    options += ["--patches", str(repo.path / "runs"), "--onto", "main", "--issue", "signs"]
+    options += ["--verdicts", str(repo.path / "runs/verdicts.txt")]
+    command = excise("review", "--repo", str(repo.path), "--format", "json", *options).json
+    assert {key: found[key] for key in command} == command
     assert {*ids_of(found)} == {"branch:agent/1", "patch:r1"}
+    assert [entry["verdict"] for entry in found["candidates"]] == ["passed", None]
 
 
 @pytest.mark.parametrize(
@@ -152,16 +153,19 @@ def test_the_words_of_the_command_s_options(repo: Repo, client: RawClient):
         ({"patches": ["/etc"]}, REQUEST_FAILED, "it leads out of the workspace"),
         ({"base": ["main"]}, REQUEST_FAILED, "write NAME=REV"),
         ({"base": "main"}, INVALID_PARAMS, "base"),
+        ({"verdicts": ["../ada/a.py"]}, REQUEST_FAILED, "outside the workspace"),
+        ({"path": ["b.py"]}, REQUEST_FAILED, "no changed file is called b.py"),
+        ({"issue": "\n"}, REQUEST_FAILED, "it is empty"),
     ],
 )
 def test_wrong_words_are_refused(repo: Repo, client: RawClient, wrong, code, said):
-    error = client.refused("excise/worktrees", {"uri": repo.path.as_uri()} | wrong)
+    error = client.refused("excise/candidates", {"uri": repo.path.as_uri()} | wrong)
     assert error["code"] == code
     assert said in error["message"]
 
 
-@pytest.mark.parametrize("method", ["excise/candidates", "excise/worktrees"])
-def test_without_trust_a_repository_or_a_folder_it_is_said(repo: Repo, tmp_path, method: str):
+def test_without_trust_a_repository_or_a_folder_it_is_said(repo: Repo, tmp_path):
+    method = "excise/candidates"
     plain, outside = tmp_path / "plain", tmp_path / "ada"
     plain.mkdir()
     (repo.path / "link").symlink_to(outside)

@@ -68,7 +68,6 @@ def test_no_parser_is_ever_loaded_into_the_server(tmp_path, monkeypatch):
         asked = {"textDocument": {"uri": uri}, "range": everywhere, "context": {"diagnostics": []}}
         assert client.call("textDocument/codeAction", asked)
         assert client.call("textDocument/codeLens", {"textDocument": {"uri": uri}})
-        assert client.call("excise/worktrees", {"uri": repo.path.as_uri()})["candidates"]
         assert client.call("excise/candidates", {"uri": repo.path.as_uri()})["candidates"]
         client.change(uri, 2, {"text": "# new\n" + ORIGIN})
         assert client.call("excise/startAgain", {"uri": uri})["started"]

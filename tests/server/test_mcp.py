@@ -16,6 +16,7 @@ from tests.server.git_repository import make, needs_git
 from tests.server.raw_client import serving
 from tests.server.test_lsp_actions import FULL, actions
 
+from excise_server.foundation.escape import printable
 from excise_server.foundation.inputs import SourceError
 from excise_server.mcp.app import mcp_server
 from excise_server.mcp.folders import allowed_folder, root_folder
@@ -23,6 +24,7 @@ from excise_server.mcp.pages import (
     PAGE_CHARACTERS,
     candidates_page,
     cut,
+    overview_text,
     review_page,
     sent,
     whole_names,
@@ -63,9 +65,9 @@ def asked(server, *calls, **options):
 
 
 def content(answer):
-    """The one text of an answer, which has the same value however it is escaped."""
+    """The value of an answer: structured, or its one text, however that is escaped."""
     (block,) = answer.content
-    return json.loads(block.text)
+    return answer.structured_content or json.loads(block.text)
 
 
 def served(folder, *calls, **options):
@@ -79,7 +81,8 @@ def served(folder, *calls, **options):
 
 @pytest.mark.slow
 @needs_git
-def test_a_real_client_over_the_pipe_of_the_command(repo):
+def test_a_real_client_over_the_pipe_of_the_command(repo, monkeypatch):
+    monkeypatch.chdir(repo.path)
     command = StdioServerParameters(command=EXECUTABLE, args=["mcp", str(repo.path)])
 
     async def ask():
@@ -89,7 +92,7 @@ def test_a_real_client_over_the_pipe_of_the_command(repo):
 
     tools, answer = asyncio.run(ask())
     assert [tool.name for tool in tools] == [
-        *("list_candidates", "review", "take", "since", "land", "find_duplicates"),
+        *("list_candidates", "review", "take", "since", "land", "cluster"),
     ]
     for tool in tools:
         assert tool.annotations.read_only_hint
@@ -98,8 +101,8 @@ def test_a_real_client_over_the_pipe_of_the_command(repo):
     families = {c["id"]: c["family"] for c in task["candidates"]}
     assert families["worktree:ada"] == families["worktree:bo"]
     assert [family["says"] for family in task["families"]] == ["2 candidates", "1 candidate"]
-    assert len(answer.content) == 1
-    assert answer.structured_content is None
+    (page,) = answer.content
+    assert page.text == excise().out.rstrip("\n")
 
 
 @pytest.mark.slow
@@ -108,7 +111,7 @@ def test_a_review_shows_each_text_once_and_who_has_it(repo):
     whole, other, none, elsewhere = served(
         repo.path,
         ("review", {}),
-        ("review", {"path": "b.py"}),
+        ("review", {"path": ["b.py"]}),
         ("review", {"task": 7}),
         ("review", {"folder": str(repo.path.parent)}),
     )
@@ -119,11 +122,44 @@ def test_a_review_shows_each_text_once_and_who_has_it(repo):
         (["worktree:ada", "worktree:bo"], "    return x - 2\n"),
         (["worktree:chen"], "    return 2 * x\n"),
     ]
-    assert content(other)["files"] == []
+    assert other.is_error
+    assert "no changed file is called b.py; there are a.py" in other.content[0].text
     assert none.is_error
     assert "list_candidates names 1" in none.content[0].text
     assert elsewhere.is_error
     assert "outside the folders" in elsewhere.content[0].text
+
+
+@pytest.mark.slow
+@needs_git
+def test_issue_verdicts_and_path_are_those_of_the_command(repo):
+    (repo.path / "runs").mkdir()
+    (repo.path.parent / "chen/a.py").write_text(ORIGIN.replace("x + 5", "x - 5"))
+    lines = [{"candidate": name, "check": "pytest", "passed": name == "chen"} for name in EDITS]
+    (repo.path / "runs/v.jsonl").write_text("\n".join(map(json.dumps, lines)) + "\nno JSON\n")
+    (repo.path / "out").symlink_to(repo.path.parent)
+    (repo.path.parent / "secret.jsonl").write_text("{}")
+    judged = {"verdicts": ["runs/v.jsonl"], "issue": "f2 adds too much\n\nIt does."}
+    listed, shown, landed, *refused = served(
+        repo.path,
+        ("list_candidates", judged),
+        ("review", {"path": ["*.py#10"]}),
+        ("land", judged),
+        ("review", {"path": ["a.py#11"]}),
+        *(("land", {"verdicts": [name]}) for name in ("-", "../secret.jsonl", "out/secret.jsonl",
+                                                      "/etc/passwd", "runs", "nowhere", "a\0b")),
+        ("list_candidates", {"issue": " \n"}),
+    )  # fmt: skip
+    assert "1 task (issue f2 adds too much)" in content(listed)["says"]
+    assert content(listed)["tasks"][0]["candidates"][0]["id"] == "worktree:chen"
+    assert content(landed)["landed"] == ["worktree:chen"]
+    assert any("line 4: not JSON" in note for note in content(landed)["notes"])
+    assert shown.is_error  # a glob names files, and a hunk is of one file
+    assert all(answer.is_error for answer in refused)
+    reasons = ("a.py has no hunk 11; there are #10", "no such file", "outside", "outside",
+               "outside", "it is a directory", "no such file", "NUL", "it is empty")  # fmt: skip
+    for answer, reason in zip(refused, reasons, strict=True):
+        assert reason in answer.content[0].text
 
 
 @pytest.mark.slow
@@ -194,11 +230,11 @@ def test_an_agent_asks_who_is_fixing_this_already(repo):
     mine = {"git": ["ada", "chen"], "patch": patch, "title": "f2 adds two too much"}
     asked, each, bad, none, large = served(
         repo.path,
-        ("find_duplicates", mine),
-        ("find_duplicates", {"git": ["ada", "chen"]}),
-        ("find_duplicates", mine | {"patch": "no diff"}),
-        ("find_duplicates", {"git": ["nobody/*"], "patch": patch}),
-        ("find_duplicates", mine | {"patch": "x" * 2_000_001}),
+        ("cluster", mine),
+        ("cluster", {"git": ["ada", "chen"]}),
+        ("cluster", mine | {"patch": "no diff"}),
+        ("cluster", {"git": ["nobody/*"], "patch": patch}),
+        ("cluster", mine | {"patch": "x" * 2_000_001}),
     )
     found = content(asked)
     assert (found["asked"], found["among"], found["left_out"]) == (1, 2, 0)
@@ -207,7 +243,7 @@ def test_an_agent_asks_who_is_fixing_this_already(repo):
     assert pair["word"] == "likely the same issue"
     assert any("a.py:10 return x + 2" in reason for reason in pair["reasons"])
     (pair,) = content(each)["pairs"]
-    assert pair["otherwise"] == "another of this author's"
+    assert pair["otherwise"] == "by the same author"
     assert content(none)["pairs"] == []
     assert bad.is_error
     assert large.is_error
@@ -373,8 +409,8 @@ def test_a_long_review_is_cut_between_hunks_and_a_long_hunk_says_what_is_missing
     hunks = [hunk(n, 900) for n in range(40)] + [hunk(40, 3 * PAGE_CHARACTERS)]
     file = {"path": "a.py", "changes": [], "hunks": hunks, "slots": []}
     document = {"tasks": [{"number": 1, "name": None, "digest": "d", "files": [file]}]}
-    first = review_page(document, 1, "", 1)
-    pages = [review_page(document, 1, "", page) for page in range(1, first["pages"] + 1)]
+    first = review_page(document, 1, (), 1)
+    pages = [review_page(document, 1, (), page) for page in range(1, first["pages"] + 1)]
     names = [h["lines"] for page in pages for f in page["files"] for h in f["hunks"]]
     assert names == [h["name"] for h in hunks]
     assert max(len(sent(page)) for page in pages) <= PAGE_CHARACTERS
@@ -382,7 +418,7 @@ def test_a_long_review_is_cut_between_hunks_and_a_long_hunk_says_what_is_missing
     shown = last["variants"][0]["text"].removesuffix("\n[cut]\n")
     assert last["left_out"] == 3 * PAGE_CHARACTERS - len(shown)
     assert len(shown) > PAGE_CHARACTERS // 4
-    assert review_page(document, 2, "", 1) is None
+    assert review_page(document, 2, (), 1) is None
 
 
 def long_review(files):
@@ -411,16 +447,16 @@ HOSTILE = [
 
 
 def whole_review(document):
-    first = review_page(document, 1, "", 1)
-    return [review_page(document, 1, "", page) for page in range(1, first["pages"] + 1)]
+    first = review_page(document, 1, (), 1)
+    return [review_page(document, 1, (), page) for page in range(1, first["pages"] + 1)]
 
 
 def test_nine_hundred_renames_are_pages_of_files_each_of_bounded_length():
     ids = [f"worktree:candidate-{n}" for n in range(9)]
     document = long_review([renamed(n, ids) for n in range(900)])
-    first = review_page(document, 1, "", 1)
+    first = review_page(document, 1, (), 1)
     assert 50 < first["pages"] < 200
-    turned = [first, *(review_page(document, 1, "", page) for page in (2, 3, first["pages"]))]
+    turned = [first, *(review_page(document, 1, (), page) for page in (2, 3, first["pages"]))]
     assert max(len(sent(with_hidden(page))) for page in turned) <= PAGE_CHARACTERS
     paths = [file["path"] for page in turned[:3] for file in page["files"]]
     assert paths == [renamed(n, ids)["path"] for n in range(len(paths))]
@@ -489,9 +525,13 @@ def test_no_label_id_path_or_note_makes_a_page_of_candidates_longer(text):
     conflicts = [{"path": text, "reason": text}] * 90
     more = {"id": text, "label": text, "notes": [text] * 50, "files": files, "conflicts": conflicts}
     rejected = [{"id": text, "reason": text}] * 9
-    pages = whole_list(survey(9, unchanged=[text] * 9, rejected=rejected, **more))
-    assert max(len(sent(with_hidden(page))) for page in pages) <= PAGE_CHARACTERS
-    assert sum(len(batch["candidates"]) for page in pages for batch in page["tasks"]) == 9
+    document = survey(9, unchanged=[text] * 9, rejected=rejected, **more)
+    pages = whole_list(document)
+    assert max(len(sent(page)) for page in pages) <= PAGE_CHARACTERS
+    said = overview_text(document)
+    assert 1 < len(said) <= PAGE_CHARACTERS
+    assert printable(said.replace("\n", "")) == said.replace("\n", "")
+    assert sum(len(task["candidates"]) for page in pages for task in page["tasks"]) == 9
     candidate = pages[0]["tasks"][0]["candidates"][0]
     assert candidate["files"][-1] == "and 894 more files: see review"
 
@@ -520,7 +560,7 @@ def test_invisible_characters_are_escaped_and_counted_and_the_value_stays():
     value = json.loads(sent(answer))["files"][0]
     assert value["path"] == "a\u200b.py"
     assert value["hunks"][0]["variants"][0]["text"] == "\tb = '\u202e\U000e0041\U000e0042'\n"
-    assert with_hidden(review_page(long_review([]), 1, "", 1))["hidden"] == ""
+    assert with_hidden(review_page(long_review([]), 1, (), 1))["hidden"] == ""
 
 
 def test_long_ids_and_paths_that_are_shown_cut_can_be_chosen():
@@ -530,7 +570,6 @@ def test_long_ids_and_paths_that_are_shown_cut_can_be_chosen():
     shown = [cut(name), "branch:short", f"{cut(path)}#1-2", cut(path), "other.py#3"]
     assert shown[0] != name
     assert whole_names(document, shown) == [name, "branch:short", f"{path}#1-2", path, "other.py#3"]
-    assert review_page(document, 1, cut(path), 1)["files"][0]["path"] == cut(path)
 
 
 @pytest.mark.slow
@@ -588,7 +627,7 @@ def test_without_the_extra_it_says_what_to_install():
         [sys.executable, "-c", hidden], capture_output=True, text=True, check=False
     )
     assert done.returncode != 0
-    assert "the extra mcp" in done.stderr
+    assert "pip install '.[mcp]'" in done.stderr
     assert "Traceback" not in done.stderr
 
 

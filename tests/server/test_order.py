@@ -111,10 +111,9 @@ def test_editors_get_the_same_order(repo: Repo):
         assert (report["intent"], report["disagree"]) == ("change", False)
         for intent in (None, "fix"):
             params = {"uri": repo.path.as_uri(), "intent": intent}
-            for method in ("excise/worktrees", "excise/candidates"):
-                found = client.call(method, params)
-                assert found["intent"] == (intent or "change")
-                assert names(entry["id"] for entry in found["candidates"])[-1] == "wrong"
+            found = client.call("excise/candidates", params)
+            assert found["intent"] == (intent or "change")
+            assert names(entry["id"] for entry in found["candidates"])[-1] == "wrong"
         params = {"uri": repo.path.as_uri(), "intent": "feature"}
         refused = client.refused("excise/candidates", params)
         assert refused["code"] == INVALID_PARAMS

@@ -17,10 +17,12 @@ from tests.server.command import excise, ids_of, one_line
 from tests.server.git_repository import make
 from tests.server.test_worktrees import by_id, report, worktree
 
+from excise_server.report.markdown_pages import review_markdown
 from excise_server.report.page import Page
 from excise_server.report.page_text import MANY_LINES, page_lines, review_lines
 from excise_server.report.review import review_document
-from excise_server.report.tables import cut
+from excise_server.report.tables import cut, plain_text
+from excise_server.wire import documents as d
 
 PARSER = "def parse(text):\n    return [int(part) for part in text.split(',')]\n"
 SERVER = "def serve(port):\n    listen(port)\n    return port\n"
@@ -309,9 +311,29 @@ def test_evidence_stands_below_its_block():
         structs.replace(entry, evidence=["raises ValueError"] if entry.label == "bo" else [])
         for entry in document.candidates
     ]
-    lines = lines_of(structs.replace(document, candidates=entries))
+    document = structs.replace(document, candidates=entries)
+    lines = lines_of(document)
     assert "   bo: raises ValueError" in lines
     assert not any("Nothing was run" in line for line in lines)
+    assert plain_text(partial(review_lines, Page(document), "")).startswith(
+        "bo: raises ValueError\n"
+    )
+    assert "\n\n- bo: raises ValueError\n\n" in review_markdown(Page(document), "")
+
+
+def test_what_to_take_first_has_tests_if_another_one_with_the_same_code_has():
+    texts = {f"candidate {name} parser.py": STRIP for name in ("ada", "bo", "chen")}
+    texts |= {"origin parser.py": PARSER, "candidate bo test_parser.py": TEST}
+    texts |= {"candidate dana parser.py": SKIP}
+    document = review_document(page_case.review_of(texts))
+    assert document.candidates[0].label == "ada"
+    assert Page(document).next()[-2:] == ["excise review bo,", "excise take bo"]
+    conflict = [d.ConflictEntry(path="parser.py", reason="the target changed these lines, too")]
+    entries = [
+        structs.replace(entry, conflicts=conflict if entry.label == "bo" else [])
+        for entry in document.candidates
+    ]
+    assert Page(structs.replace(document, candidates=entries)).next()[-1] == "excise take ada"
 
 
 def test_an_insertion_is_no_change_of_the_lines_beside_it():

@@ -21,7 +21,7 @@ from excise_server.git.history import issues_named
 from excise_server.report.review import relation_entries
 from excise_server.report.words import relation_lines
 from excise_server.review.candidate import Candidate, marked_identical
-from excise_server.review.relations import Batch, CandidateRelation, RelationReason, batches
+from excise_server.review.relations import CandidateRelation, RelationReason, Task, tasks_of
 from excise_server.sources.candidates import Candidates
 
 EXPECTED = {
@@ -72,7 +72,7 @@ def one(text, **files):
 def test_the_planted_candidates_have_their_relations_and_a_task_each():
     found = of(PLANTED)
     assert {tuple(sorted((r.first, r.second))): r.word for r in found.relations} == EXPECTED
-    assert [batch.members for batch in found.batches] == [(name,) for name in sorted(PLANTED)]
+    assert [task.members for task in found.tasks] == [(name,) for name in sorted(PLANTED)]
     [breaks] = [r for r in found.relations if r.word == "breaks"]
     [reason] = breaks.reasons
     assert (reason.path, reason.line, reason.by) == ("extra.py", 3, "rename")
@@ -148,7 +148,7 @@ def test_candidates_at_two_places_are_one_task_if_both_name_the_issue():
     facts = {"a": {"issues": ("#7",)}, "b": {"issues": ("#7", "#9")}}
     found = of({"a": a, "b": b}, TEN, **facts)
     assert [r.word for r in found.relations] == ["rivals"]
-    assert found.batches == (Batch(("a", "b"), shared=("a.py",), named={"a": "#7", "b": "#7"}),)
+    assert found.tasks == (Task(("a", "b"), shared=("a.py",), named={"a": "#7", "b": "#7"}),)
     assert of({"a": a, "b": b}, TEN, a={"issues": ("#7",)}).relations == ()
     facts["b"] = {"issues": ("#8",)}
     assert of({"a": a, "b": b}, TEN, **facts).relations == ()
@@ -394,7 +394,7 @@ def test_who_has_rivals_in_two_tasks_is_in_neither_and_is_said_to_be_their_rival
     code["a"]["n.md"] = "A\nb\nc\nd\ne\n"
     code["b"]["n.md"] = "a\nb\nc\nd\nE\n"
     found = of({**code, "c": {"n.md": "AA\nb\nc\nd\nEE\n"}}, base)
-    assert [batch.members for batch in found.batches] == [("a",), ("b",), ("c",)]
+    assert [task.members for task in found.tasks] == [("a",), ("b",), ("c",)]
     assert [(r.first, r.second, r.word) for r in found.relations] == [
         ("a", "c", "rivals"), ("b", "c", "rivals"),
     ]  # fmt: skip
@@ -416,7 +416,7 @@ def rivals(*pairs):
 
 
 def together(members, related):
-    return [batch.members for batch in batches(members, related)]
+    return [task.members for task in tasks_of(members, related)]
 
 
 def test_a_chain_of_rivals_is_one_task_and_what_collides_makes_none():
@@ -444,7 +444,7 @@ def test_who_changes_no_code_joins_the_task_of_its_rivals_or_the_only_one():
 
 def test_one_id_for_two_candidates_is_refused():
     with pytest.raises(ValueError, match="one id"):
-        batches([member("a"), member("a")])
+        tasks_of([member("a"), member("a")])
 
 
 NAMES = "abcdefgh"
@@ -461,18 +461,18 @@ PAIRS = st.lists(st.sampled_from(list(itertools.combinations(NAMES, 2))), unique
 
 @given(MEMBERS, PAIRS, st.randoms())
 def test_every_candidate_is_in_one_task_whatever_the_order(members, pairs, random):
-    found = batches(members, rivals(*pairs))
-    assert sorted(name for batch in found for name in batch.members) == sorted(
+    found = tasks_of(members, rivals(*pairs))
+    assert sorted(name for task in found for name in task.members) == sorted(
         member.id for member in members
     )
     shuffled = random.sample(members, len(members))
-    assert batches(shuffled, rivals(*random.sample(pairs, len(pairs)))) == found
+    assert tasks_of(shuffled, rivals(*random.sample(pairs, len(pairs)))) == found
     by_task = {}
-    for batch in found:
-        tasks = {m.task for m in members if m.id in batch.members} - {""}
-        assert len(tasks) <= 1
-        for task in tasks:
-            assert by_task.setdefault(task, batch) is batch
+    for task in found:
+        names = {m.task for m in members if m.id in task.members} - {""}
+        assert len(names) <= 1
+        for name in names:
+            assert by_task.setdefault(name, task) is task
 
 
 @given(MEMBERS, PAIRS)
@@ -480,10 +480,10 @@ def test_who_changes_no_code_neither_ties_nor_splits_those_who_do(members, pairs
     coded = [member for member in members if member.has_code]
     ids = {member.id for member in coded}
     with_all = {
-        tuple(name for name in batch.members if name in ids)
-        for batch in batches(members, rivals(*pairs))
+        tuple(name for name in task.members if name in ids)
+        for task in tasks_of(members, rivals(*pairs))
     }
-    assert with_all - {()} == {batch.members for batch in batches(coded, rivals(*pairs))}
+    assert with_all - {()} == {task.members for task in tasks_of(coded, rivals(*pairs))}
 
 
 TEXTS = st.lists(st.sampled_from(["a = 1", "b = 2", "def f(): ...", "import os", ""]), max_size=7)
@@ -505,4 +505,4 @@ def test_three_hundred_candidates_of_as_many_files_are_not_compared_in_pairs():
     edits = {f"c{n:03}": {f"f{n}.py": f"def f{n}():\n    return {n}\n"} for n in range(300)}
     found = of(edits)
     assert found.relations == ()
-    assert len(found.batches) == 300
+    assert len(found.tasks) == 300

@@ -1,4 +1,4 @@
-"""Every batch is ranked and grouped by itself: cases, and laws."""
+"""Every task is ranked and grouped by itself: cases, and laws."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from excise.facts import EditFacts
 from excise.ranking import rank
 from excise_server.review.candidate import Candidate
-from excise_server.review.ranked import chosen_batch, rank_batches
-from excise_server.review.relations import Batch
+from excise_server.review.ranked import chosen_task, rank_tasks
+from excise_server.review.relations import Task
 
 
 @dataclass(frozen=True)
@@ -50,8 +50,8 @@ def review(values, sizes, codes=None, kinds=None):
     )
 
 
-def ranked(compared, *batches):
-    return rank_batches(compared, batches, threshold=0.5, linkage="average")
+def ranked(compared, *tasks):
+    return rank_tasks(compared, tasks, threshold=0.5, linkage="average")
 
 
 @st.composite
@@ -67,12 +67,12 @@ def reviews(draw):
 
 
 @given(reviews(), st.integers(0, 8))
-def test_candidates_of_other_batches_have_no_vote(compared, cut):
-    """The ranking and groups of a batch are those of a review that has no other candidate."""
+def test_candidates_of_other_tasks_have_no_vote(compared, cut):
+    """The ranking and groups of a task are those of a review that has no other candidate."""
     cut = min(cut, len(compared.ids))
     parts = [part for part in (range(cut), range(cut, len(compared.ids))) if part]
-    result = ranked(compared, *(Batch(tuple(compared.ids[i] for i in part)) for part in parts))
-    for part, batch in zip(parts, result, strict=True):
+    result = ranked(compared, *(Task(tuple(compared.ids[i] for i in part)) for part in parts))
+    for part, task in zip(parts, result, strict=True):
         alone = review(
             compared.values[part][:, part],
             [compared.edited[i]["a"] for i in part],
@@ -81,19 +81,19 @@ def test_candidates_of_other_batches_have_no_vote(compared, cut):
         )
         alone = replace(alone, ids=tuple(compared.ids[i] for i in part))
         expected = [replace(r, index=part[r.index]) for r in rank(alone)]
-        assert list(batch.ranking) == expected
-        [again] = ranked(alone, Batch(alone.ids))
+        assert list(task.ranking) == expected
+        [again] = ranked(alone, Task(alone.ids))
         assert [tuple(part[i] for i in c.members) for c in again.clusters] == [
-            c.members for c in batch.clusters
+            c.members for c in task.clusters
         ]
-        assert sorted(i for c in batch.clusters for i in c.members) == list(part)
+        assert sorted(i for c in task.clusters for i in c.members) == list(part)
 
 
 @given(reviews())
 def test_groups_come_in_the_order_of_their_best_candidates(compared):
-    [batch] = ranked(compared, Batch(compared.ids))
-    place = {entry.index: place for place, entry in enumerate(batch.ranking)}
-    best = [min(place[i] for i in cluster.members) for cluster in batch.clusters]
+    [task] = ranked(compared, Task(compared.ids))
+    place = {entry.index: place for place, entry in enumerate(task.ranking)}
+    best = [min(place[i] for i in cluster.members) for cluster in task.clusters]
     assert best == sorted(best)
     assert best[0] == 0
 
@@ -104,17 +104,17 @@ def test_who_changes_no_code_changes_nothing_for_those_who_do(compared):
     coded = [i for i, own in enumerate(compared.kinds) if own["a"] == "code"]
     if not coded:
         return
-    [batch] = ranked(compared, Batch(compared.ids))
-    [alone] = ranked(compared, Batch(tuple(compared.ids[i] for i in coded)))
-    place = {entry.index: entry.rank for entry in batch.ranking}
+    [task] = ranked(compared, Task(compared.ids))
+    [alone] = ranked(compared, Task(tuple(compared.ids[i] for i in coded)))
+    place = {entry.index: entry.rank for entry in task.ranking}
     assert [place[entry.index] for entry in alone.ranking] == [e.rank for e in alone.ranking]
-    assert batch.clusters[: len(alone.clusters)] == alone.clusters
+    assert task.clusters[: len(alone.clusters)] == alone.clusters
     assert all(
-        set(coded).isdisjoint(cluster.members) for cluster in batch.clusters[len(alone.clusters) :]
+        set(coded).isdisjoint(cluster.members) for cluster in task.clusters[len(alone.clusters) :]
     )
-    assert [e.why for e in batch.ranking if e.index not in coded] == [
+    assert [e.why for e in task.ranking if e.index not in coded] == [
         (f"changes {compared.kinds[e.index]['a']} only",)
-        for e in batch.ranking
+        for e in task.ranking
         if e.index not in coded
     ]
 
@@ -123,9 +123,9 @@ def test_who_changes_no_code_changes_nothing_for_those_who_do(compared):
 def test_verdicts_stand_before_all_and_ties_stay_as_they_are(compared, data):
     levels = {name: data.draw(st.integers(0, 2)) for name in compared.ids}
     plain, judged = (
-        rank_batches(
+        rank_tasks(
             compared,
-            [Batch(compared.ids)],
+            [Task(compared.ids)],
             threshold=0.5,
             linkage="average",
             standing=lambda name, members, level=level: (level(name), ""),
@@ -138,8 +138,8 @@ def test_verdicts_stand_before_all_and_ties_stay_as_they_are(compared, data):
     assert [entry.rank for entry in judged] == [1 + keys.index(key) for key in keys]
 
 
-def test_a_batch_of_one_is_not_ranked():
-    one, two = ranked(review(np.eye(3), [1, 2, 3]), Batch(("c00", "c02")), Batch(("c01",)))
+def test_a_task_of_one_is_not_ranked():
+    one, two = ranked(review(np.eye(3), [1, 2, 3]), Task(("c00", "c02")), Task(("c01",)))
     assert one.is_ranked
     assert not two.is_ranked
     assert two.ranking[0].mean_similarity is None
@@ -151,10 +151,10 @@ def test_a_batch_of_one_is_not_ranked():
      ("4", None), ("\u0663", None), ("", None), ("e", None), ("fix-t", None),
      ("three", 3), ("fix-tw", 1)],
 )  # fmt: skip
-def test_a_batch_is_chosen_by_number_task_or_candidate(name, number):
-    batches = (
-        Batch(("worktree:a", "worktree:b")), Batch(("worktree:c",), task="login"),
-        Batch(("worktree:d",)),
+def test_a_task_is_chosen_by_number_task_or_candidate(name, number):
+    tasks = (
+        Task(("worktree:a", "worktree:b")), Task(("worktree:c",), name="login"),
+        Task(("worktree:d",)),
     )  # fmt: skip
     candidates = [
         Candidate(name, "", "", "", (name,), label=label)
@@ -163,5 +163,5 @@ def test_a_batch_is_chosen_by_number_task_or_candidate(name, number):
             ("worktree:d", "fix-three"),
         )
     ]  # fmt: skip
-    chosen = chosen_batch(batches, name, candidates)
-    assert chosen == (None if number is None else batches[number - 1])
+    chosen = chosen_task(tasks, name, candidates)
+    assert chosen == (None if number is None else tasks[number - 1])

@@ -279,7 +279,7 @@ def test_a_dirty_file_keeps_its_other_lines_and_comes_back_to_the_byte(repo):
     again = take(repo, "ada", "--write")
     assert again.out == ""
     assert "already have this content" in again.err
-    undo(ran)
+    assert (ran.err, undo(ran).err) == ("excise: modified: a.py\n", "excise: restored: a.py\n")
     assert snapshot(repo.path) == before
     one_line(excise("take", "--undo", "--repo", str(repo.path)), "was undone at")
 
@@ -438,8 +438,8 @@ def test_a_plan_of_a_review_is_taken_and_one_of_another_state_is_not(repo):
     review = excise("review", "--repo", str(repo.path), "--format", "json").json
     (hunk,) = [
         (file["path"], known["name"])
-        for batch in review["tasks"]
-        for file in batch["files"]
+        for task in review["tasks"]
+        for file in task["files"]
         for known in file["hunks"]
         if any("a * 0" in variant["text"] for variant in known["variants"])
     ]

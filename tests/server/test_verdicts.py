@@ -13,8 +13,8 @@ from tests.server.test_review_ranked import review
 
 from excise_server.foundation.inputs import SourceError
 from excise_server.review.candidate import Candidate, candidates_called
-from excise_server.review.ranked import rank_batches
-from excise_server.review.relations import Batch
+from excise_server.review.ranked import rank_tasks
+from excise_server.review.relations import Task
 from excise_server.review.verdicts import Verdict, match_verdicts
 from excise_server.sources import verdicts as files
 from excise_server.sources.verdicts import read_verdicts
@@ -229,9 +229,9 @@ def test_levels_come_first_and_leave_the_rest_of_the_order(known, data):
             values[i, j] = values[j, i] = data.draw(st.sampled_from([0, 0.5, 1]))
     compared = review(values, [size for _, size in known])
     level = dict(zip(compared.ids, (level for level, _ in known), strict=True))
-    one = Batch(tuple(compared.ids))
-    (plain,) = rank_batches(compared, [one], threshold=0.5, linkage="average")
-    (judged,) = rank_batches(
+    one = Task(tuple(compared.ids))
+    (plain,) = rank_tasks(compared, [one], threshold=0.5, linkage="average")
+    (judged,) = rank_tasks(
         compared, [one], threshold=0.5, linkage="average",
         standing=lambda name, members: (level[name], ""),
     )  # fmt: skip

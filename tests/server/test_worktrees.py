@@ -139,7 +139,7 @@ def test_candidates_without_code_come_behind(repo):
     assert [entries[name]["stub"] for name in ("ada", "bo", "chen", "dana")] == [False] * 2 + [
         True
     ] * 2
-    assert [batch["disagree"] for batch in found["tasks"]] == [False]
+    assert [task["disagree"] for task in found["tasks"]] == [False]
 
 
 def test_renames_modes_links_and_deletions(repo):

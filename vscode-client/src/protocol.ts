@@ -247,13 +247,13 @@ export interface Methods {
   "excise/applyVariant": [{ uri: string; hunk: number; variant: number; version: number; state?: number | null; anyway?: boolean | null; split?: boolean | null }, ApplyResult];
   "excise/compare": [{ uri: string; ids?: readonly string[] | null }, CompareResult];
   "excise/revisionContent": [{ uri: string; id?: string | null }, { readonly text: string }];
-  "excise/candidates": [{ uri: string; git?: readonly string[] | null; task?: string | null; intent?: string | null }, CandidatesDocument];
+  "excise/candidates": [{ uri: string; git?: readonly string[] | null; patches?: readonly string[] | null; only?: readonly string[] | null; onto?: string | null; base?: readonly string[] | null; issue?: string | null; verdicts?: readonly string[] | null; task?: string | null; path?: readonly string[] | null; intent?: string | null }, CandidatesDocument];
   "excise/review": [{ uri: string; after?: number | null; marks?: boolean | null }, ReviewResult];
   "excise/decide": [{ uri: string; hunk: number; version: number; state?: number | null; decided?: boolean | null }, { readonly decided: number; readonly undecided: number }];
   "excise/hide": [{ ids: readonly string[]; hidden?: boolean | null }, { readonly hidden: readonly string[]; readonly rejected: readonly string[] }];
   "excise/reject": [{ ids: readonly string[]; rejected?: boolean | null }, { readonly hidden: readonly string[]; readonly rejected: readonly string[] }];
   "excise/setBase": [{ uri: string; id: string; base?: string | null }, { readonly commit: string | null }];
-  "excise/take": [{ uri: string; choices: readonly TakeChoice[]; digest?: string | null; anyway?: boolean | null; split?: boolean | null }, TakenDocument];
+  "excise/take": [{ uri: string; choices: readonly TakeChoice[]; digest?: string | null; issue?: string | null; anyway?: boolean | null; split?: boolean | null }, TakenDocument];
 }
 
 export const DID_CHANGE_REPORT = "excise/didChangeReport";

@@ -1,4 +1,4 @@
-"""Which candidates and batches names denote, and what is taken of them."""
+"""Which candidates and tasks names denote, and what is taken of them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from excise_server.candidates.compared import compared
-from excise_server.foundation.escape import visible
+from excise_server.foundation.escape import shortened, visible
 from excise_server.foundation.file_bytes import SHA256_DIGITS
 from excise_server.foundation.inputs import SourceError
 from excise_server.review.candidate import (
@@ -17,8 +17,8 @@ from excise_server.review.candidate import (
     review_digest,
 )
 from excise_server.review.git_patch import git_patch
-from excise_server.review.ranked import chosen_batch
-from excise_server.review.relations import Batch
+from excise_server.review.ranked import chosen_task
+from excise_server.review.relations import Task
 from excise_server.review.taking import Choice, Taken, take
 from excise_server.sources.candidates import Candidates
 
@@ -65,39 +65,52 @@ def is_known(name: str, candidates: Candidates) -> bool:
     )
 
 
+_NAME_OF_ISSUE = 72
+"""Most characters of an issue's name."""
+
+
 def for_issue(candidates: Candidates, issue: str) -> Candidates:
-    """Return the candidates as attempts at one issue, unless its name is empty."""
+    """Return the candidates as attempts at one issue, if there is one.
+
+    Raises SourceError if its text is blank.
+
+    - ``issue``: its text, which is called by its first line, or nothing.
+    """
     if not issue:
         return candidates
-    found = tuple(replace(c, issues=(*c.issues, issue)) for c in candidates.found)
+    lines = (line.strip().removeprefix("# ").strip() for line in issue.split("\n"))
+    if not (name := next(filter(None, lines), "")):
+        raise SourceError("it is empty", name="the issue")
+    name = shortened(name, _NAME_OF_ISSUE)
+    found = tuple(replace(c, issues=(*c.issues, name)) for c in candidates.found)
     return replace(candidates, found=found)
 
 
-def chosen_batches(
-    candidates: Candidates, every: tuple[Batch, ...], name: str
-) -> tuple[Candidates, tuple[Batch, ...], tuple[Batch, ...]]:
-    """Return the candidates of the batch that was chosen, its batches, and all other batches.
+def chosen_tasks(
+    candidates: Candidates, every: tuple[Task, ...], name: str
+) -> tuple[Candidates, tuple[Task, ...], tuple[Task, ...]]:
+    """Return the candidates of the task that was chosen, its tasks, and all other tasks.
 
-    Raises SourceError if no batch has that name; an empty one chooses all.
+    Raises SourceError if no task has that name; an empty one chooses all.
     """
     if not name:
         return candidates, every, ()
-    batch = chosen_batch(every, name, candidates.found)
-    if batch is None:
+    task = chosen_task(every, name, candidates.found)
+    if task is None:
         count = f"there are {len(every)}" if len(every) > 1 else "there is one"
         hint = f"{count}: name a task by its number, its tool's name for it, or a candidate in it"
         hint = hint if every else "no candidate changes anything"
         raise SourceError(f"no task is called {visible(name)}", hint=hint)
-    members = tuple(c for c in candidates.found if c.id in batch.members)
-    others = tuple(each for each in every if each != batch)
-    return replace(candidates, found=members), (batch,), others
+    members = tuple(c for c in candidates.found if c.id in task.members)
+    others = tuple(each for each in every if each != task)
+    return replace(candidates, found=members), (task,), others
 
 
 def take_from_review(
     candidates: Candidates,
     choose: Callable[[Sequence[Candidate]], Sequence[Choice]],
     *,
-    batch: str = "",
+    task: str = "",
     digest: str | None = None,
     anyway: bool = False,
     split: bool = False,
@@ -105,27 +118,27 @@ def take_from_review(
 ) -> Taken:
     """Put the chosen parts of some candidates together.
 
-    Raises SourceError if no batch has that name, the review has another digest by now, or a choice
+    Raises SourceError if no task has that name, the review has another digest by now, or a choice
     cannot be made. Raises BrokenMixError if what was chosen cannot work together.
 
     - ``choose``: returns the choices among the candidates of the review.
-    - ``batch``: the only batch that is reviewed: its number, its task or a candidate in it. Empty:
-      all.
+    - ``task``: the only task that is reviewed: its number, its name or a candidate in it;
+      empty for all.
     - ``anyway``: whether a mix that cannot work is taken all the same.
     - ``split``: whether a hunk is taken without those that belong with it.
     - ``folders``: whether the candidates are folders without a repository.
     """
     reviewed, choices = candidates, list[Choice]()
-    if not batch and digest is None:
+    if not task and digest is None:
         choices = [*choose(candidates.found)]
     owners = {choice.candidate for choice in choices}
     if len(owners) == 1 and all(choice.lines is None for choice in choices):
         # Whole files of one candidate depend on no other one.
         companies = [[c for c in candidates.found if c.id in owners]]
     else:
-        every = compared(candidates).batches
-        reviewed, batches, _ = chosen_batches(candidates, every, batch)
-        companies = [[c for c in reviewed.found if c.id in each.members] for each in batches]
+        every = compared(candidates).tasks
+        reviewed, tasks, _ = chosen_tasks(candidates, every, task)
+        companies = [[c for c in reviewed.found if c.id in each.members] for each in tasks]
     own = review_digest(reviewed.origin, reviewed.found)
     known = digest in (None, own, *(review_digest(reviewed.origin, each) for each in companies))
     if digest is not None and not known:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from excise import CancelFlag
 from excise.languages import resolve
-from excise_server.candidates.chosen import chosen_batches, chosen_candidates
+from excise_server.candidates.chosen import chosen_candidates, chosen_tasks
 from excise_server.candidates.compared import compared
 from excise_server.foundation.changes import Side
 from excise_server.foundation.file_bytes import SHA256_DIGITS
@@ -69,7 +69,7 @@ def land_candidates(
     excise.errors.Cancelled if the flag is raised meanwhile.
 
     - ``repository``: None for folders without one: other files are not searched then.
-    - ``task``: the only task that lands: as of `chosen_batches`.
+    - ``task``: the only task that lands: as of `chosen_tasks`.
     - ``anyway``: whether what breaks something lands all the same.
     """
     if names:
@@ -78,7 +78,7 @@ def land_candidates(
         count = f"{len(candidates.found):,} candidates, limit {MOST:,}"
         raise SourceError(count, hint="choose with --only GLOB, or name them")
     every = compared(candidates, cancel=cancel)
-    candidates, tasks, _ = chosen_batches(candidates, every.batches, task)
+    candidates, tasks, _ = chosen_tasks(candidates, every.tasks, task)
     chosen = Chosen(candidates.found)
     if names:
         called = {(c := candidate_called(name, candidates.found)).id: c for name in names}

@@ -22,7 +22,7 @@ from excise_server.duplicates.find import Proposal
 from excise_server.foundation.inputs import Rejected
 from excise_server.git.repository import Repository
 from excise_server.review.candidate import Candidate
-from excise_server.review.families import MOST_MEMBERS, Family, batch_families
+from excise_server.review.families import MOST_MEMBERS, Family, task_families
 from excise_server.sources.facets import with_facets
 from excise_server.sources.reading import ListedCandidate, Target, read_changes, replayed
 
@@ -130,4 +130,4 @@ def _near(found: Sequence[Candidate]) -> Near:
     matrix = ScoreMatrix.from_change_sets(edits.origin, edits.change_sets, timeout=PARSER_SECONDS)
     makers, nearness = Counter(matrix.codes), matrix.values.sum(axis=1)
     order = sorted(range(len(found)), key=lambda at: (-makers[matrix.codes[at]], -nearness[at]))
-    return Near(matrix, batch_families(matrix, order, tuple(edits.patches.values())))
+    return Near(matrix, task_families(matrix, order, tuple(edits.patches.values())))

@@ -8,8 +8,8 @@ import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 
-from excise_server.candidates.chosen import chosen_batches
-from excise_server.candidates.compared import compared
+from excise_server.candidates.chosen import chosen_tasks
+from excise_server.candidates.compared import compared, scored
 from excise_server.candidates.scratch import MOST, scratch_copy
 from excise_server.foundation.escape import visible
 from excise_server.foundation.inputs import SourceError, first_few, megabytes
@@ -35,12 +35,14 @@ def run_classes(candidates: Candidates, task: str = "") -> list[list[int]]:
     found = candidates.found
     if len(found) < 2 and not task:
         return [[index] for index in range(len(found))]
-    every = compared(candidates)
-    chosen = {
-        candidate.id for candidate in chosen_batches(candidates, every.batches, task)[0].found
-    }
+    if task:  # tasks cost ten times as much as who has the same code
+        every = compared(candidates)
+        codes, (own, _, _) = every.matrix.codes, chosen_tasks(candidates, every.tasks, task)
+        chosen = {candidate.id for candidate in own.found}
+    else:
+        codes, chosen = scored(candidates)[1].codes, {candidate.id for candidate in found}
     classes: dict[object, list[int]] = {}
-    for index, (candidate, code) in enumerate(zip(found, every.matrix.codes, strict=True)):
+    for index, (candidate, code) in enumerate(zip(found, codes, strict=True)):
         if candidate.id in chosen:
             beside = tuple(
                 (path, candidate.old.get(path), candidate.new.get(path))

@@ -16,13 +16,13 @@ from excise.clustering import DISTANCE, LINKAGE
 from excise.facts import code_facts
 from excise.patches import IGNORED, Patch
 from excise.ranking import INTENT
-from excise_server.candidates.chosen import chosen_batches
+from excise_server.candidates.chosen import chosen_tasks
 from excise_server.candidates.compared import compared
-from excise_server.review.families import Family, batch_families
+from excise_server.review.families import Family, task_families
 from excise_server.review.hunks import ReviewedFile, review_files
-from excise_server.review.ranked import RankedBatch, rank_batches
+from excise_server.review.ranked import RankedTask, rank_tasks
 from excise_server.review.reasons import Reason, group_reasons
-from excise_server.review.relations import Batch, CandidateRelation
+from excise_server.review.relations import CandidateRelation, Task
 from excise_server.review.verdicts import NO_VERDICTS, Verdict, Verdicts, match_verdicts
 from excise_server.sources.candidates import Candidates
 
@@ -40,24 +40,24 @@ class Review:
     - ``patches``: the changes of each candidate, without the ignored files.
     - ``matrix``: their similarities, the word for each pair, and how much of the first one's edit
       the second one has at the same place; in the order of the candidates.
-    - ``batches``: the candidates of each task, ranked and grouped by themselves, the largest batch
+    - ``tasks``: the candidates of each task, ranked and grouped by themselves, the largest
       first.
-    - ``other_batches``: batches that were not chosen.
-    - ``files``: for each batch, the files that it changes, hunk by hunk.
-    - ``reasons``: for each batch, what sets its groups apart, in the order of its clusters.
+    - ``other_tasks``: tasks that were not chosen.
+    - ``files``: for each task, the files that it changes, hunk by hunk.
+    - ``reasons``: for each task, what sets its groups apart, in the order of its clusters.
     - ``intent``: what the candidates are for, as in `excise.rank`.
-    - ``families``: for each batch, its families.
-    - ``relations``: the pairs of candidates of two batches that are not independent.
+    - ``families``: for each task, its families.
+    - ``relations``: the pairs of candidates of two tasks that are not independent.
     """
 
     top: str
     candidates: Candidates
     patches: tuple[Patch, ...]
     matrix: ScoreMatrix
-    batches: tuple[RankedBatch, ...]
+    tasks: tuple[RankedTask, ...]
     threshold: float
     linkage: str
-    other_batches: tuple[Batch, ...] = ()
+    other_tasks: tuple[Task, ...] = ()
     verdicts: Verdicts = NO_VERDICTS
     files: tuple[tuple[ReviewedFile, ...], ...] = ()
     reasons: tuple[tuple[tuple[Reason, ...], ...], ...] = ()
@@ -83,20 +83,20 @@ class Review:
 
     @property
     def ranking(self) -> tuple[Ranked, ...]:
-        """All candidates, batch after batch."""
-        return tuple(ranked for batch in self.batches for ranked in batch.ranking)
+        """All candidates, task after task."""
+        return tuple(ranked for task in self.tasks for ranked in task.ranking)
 
     @property
     def clusters(self) -> tuple[Cluster, ...]:
-        """All groups, batch after batch."""
-        return tuple(cluster for batch in self.batches for cluster in batch.clusters)
+        """All groups, task after task."""
+        return tuple(cluster for task in self.tasks for cluster in task.clusters)
 
 
 def compare_candidates(
     top: str,
     candidates: Candidates,
     *,
-    batch: str = "",
+    task: str = "",
     ignored: Sequence[str] = IGNORED,
     threshold: float = DISTANCE,
     linkage: str = LINKAGE,
@@ -106,10 +106,10 @@ def compare_candidates(
 ) -> Review:
     """Score, rank and cluster candidates that were read.
 
-    Raises SourceError if no batch has that name. Raises excise.errors.Cancelled if the flag is
+    Raises SourceError if no task has that name. Raises excise.errors.Cancelled if the flag is
     raised meanwhile.
 
-    - ``batch``: the only batch to compare, by its number, its task or a candidate in it; empty for
+    - ``task``: the only task to compare, by its number, its name or a candidate in it; empty for
       all.
     - ``ignored``: globs of base names or paths that are left out, unless there is nothing else.
     - ``threshold``, ``linkage``: as in `excise.cluster`.
@@ -119,19 +119,19 @@ def compare_candidates(
     """
     judged = match_verdicts(verdicts, candidates.found)
     every = compared(candidates, ignored=ignored, cancel=cancel)
-    candidates, chosen, others = chosen_batches(candidates, every.batches, batch)
+    candidates, chosen, others = chosen_tasks(candidates, every.tasks, task)
     found = {candidate.id for candidate in candidates.found}
     related = tuple(
         relation
         for relation in every.relations
         if not found.isdisjoint((relation.first, relation.second))
-        and not any({relation.first, relation.second} <= {*each.members} for each in every.batches)
+        and not any({relation.first, relation.second} <= {*each.members} for each in every.tasks)
     )
     if others:  # without a vote, and without a part in any number
         every = compared(candidates, ignored=ignored, cancel=cancel, readings=every.matrix.readings)
     matrix, pairs, patches, kinds = every.matrix, every.pairs, every.patches, every.kinds
     facts = dict(zip(matrix.ids, matrix.facts_by_path, strict=True))
-    ranked = rank_batches(
+    ranked = rank_tasks(
         matrix, chosen, threshold=threshold, linkage=linkage, standing=judged.standing,
         facts=tuple(map(code_facts, facts.values(), kinds)), kinds=kinds, intent=intent,
     )  # fmt: skip
@@ -159,7 +159,7 @@ def compare_candidates(
         top, candidates, patches, matrix, ranked, threshold, linkage, others, judged,
         tuple(every_file), tuple(reasons), intent,
         tuple(
-            batch_families(matrix, [ranked.index for ranked in each.ranking], patches)
+            task_families(matrix, [ranked.index for ranked in each.ranking], patches)
             for each in ranked
         ),
         related,

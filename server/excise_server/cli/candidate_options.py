@@ -12,7 +12,7 @@ import click
 from click.core import ParameterSource
 
 from excise_server.cli.options import onto_option, source_option
-from excise_server.foundation.escape import shortened, visible
+from excise_server.foundation.escape import visible
 from excise_server.foundation.files import read_text
 from excise_server.foundation.inputs import first_few
 from excise_server.git.checkouts import Selection
@@ -38,24 +38,14 @@ task_option = click.option(
     help="Only one task: its number, its tool's name for it, or a candidate in it.",
 )
 
-_NAME_OF_ISSUE = 72
-"""Most characters of an issue's name."""
-
 
 def _issue(ctx: click.Context, param: click.Parameter, value: str) -> str:
-    """Return the name of an issue: the first line of a text, or of the file that a path names."""
-    text = value
+    """Return the text of an issue, or of the file that a path names."""
     if "\n" not in value and os.path.lexists(value[:4096]):
-        text = read_text(value)
-    elif re.fullmatch(r"\S*(/\S*|\.(md|txt|rst|json))", value):
+        return read_text(value) or "\n"
+    if re.fullmatch(r"\S*(/\S*|\.(md|txt|rst|json))", value):
         raise click.BadParameter(f"there is no file {value!r}; a text of one word may be #12")
-    lines = (
-        line.strip("# \t") if line.startswith("# ") else line.strip() for line in text.split("\n")
-    )
-    name = next(filter(None, lines), "")
-    if value and not name:
-        raise click.BadParameter("it is empty")
-    return shortened(name, _NAME_OF_ISSUE)
+    return value
 
 
 origin_option = click.option(

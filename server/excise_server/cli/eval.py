@@ -138,7 +138,7 @@ _FORMATS = {
     "--format",
     ("text", "json", "jsonl", "csv", "latex"),
     "text",
-    "For people, for programs, a line for each record (score), for a paper.",
+    "Beside text and json: jsonl (score), csv and latex (correlation, commit-messages).",
 )
 @output_option
 @click.pass_context

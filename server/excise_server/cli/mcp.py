@@ -22,10 +22,9 @@ def command(*, folders: tuple[str, ...]) -> int:
     extra mcp of the package.
     """
     if find_spec("mcp") is None:
-        raise click.ClickException(
-            "excise mcp needs the package mcp, which the extra mcp of excise brings "
-            "(in a clone: pip install '.[mcp]')"
-        )
+        from excise.errors import extra_hint
+
+        raise click.ClickException(f"the package mcp is missing; {extra_hint('mcp')}")
     from excise_server.mcp.app import serve
 
     return serve(folders or (".",))

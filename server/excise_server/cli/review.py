@@ -134,7 +134,7 @@ def command(
     with progress("Comparing"):
         base = candidate_called(against, found.found).id if against else ORIGIN
         document = review_document(
-            compare_candidates(top, found, batch=task, intent=intent, verdicts=judged)
+            compare_candidates(top, found, task=task, intent=intent, verdicts=judged)
         )
         if path:
             document = chosen_hunks(document, path)

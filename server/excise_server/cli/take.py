@@ -144,7 +144,7 @@ def command(
             result = take_from_review(
                 candidates,
                 choose,
-                batch=task,
+                task=task,
                 digest=digest,
                 anyway=anyway,
                 split=split,
@@ -270,7 +270,8 @@ def _undo(repo: str, origin: str | None, *, as_json: bool) -> int:
             files = [edit.reversed for edit in plan.edits]
         notes = [*checkout.said]
         for file in files:
-            say(f"{file.status}: {visible(file.path)}")
+            undone = "removed" if file.status == "deleted" else "restored"
+            say(f"{undone}: {visible(file.path)}")
     if not files:
         say("nothing was undone: the files already are as before")
     if as_json:

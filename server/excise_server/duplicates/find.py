@@ -277,7 +277,7 @@ def _added(patch: Patch, other: Patch) -> list[str]:
 
 # --- pairs
 
-AUTHOR = "another of this author's"
+AUTHOR = "by the same author"
 BUILDS_ON = "builds on"
 REVERTS = "reverts"
 BUMPS = "version bumps"

@@ -13,7 +13,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from excise.errors import extra_hint
 from excise.evaluation import MeasureUnavailableError, Resources
 from excise.evaluation.wordnet import EXCEPTIONS, FILES, WordNet
 from excise_server.foundation.inputs import SourceError
@@ -37,8 +36,8 @@ _REMOTES = {
     "codebleu": "codebleu wants a tree-sitter older than ours, so an environment of its own: python"
     " -m venv DIR && DIR/bin/pip install 'codebleu>=0.7,<0.8' 'tree-sitter-python<0.22'"
     " 'tree-sitter-java<0.22'; then EXCISE_CODEBLEU_PYTHON=DIR/bin/python",
-    "bertscore": f"bert-score and a model are needed: {extra_hint('bertscore')} (or an environment"
-    " of its own: EXCISE_BERTSCORE_PYTHON), and the folder of a model: EXCISE_BERTSCORE_MODEL=DIR",
+    "bertscore": "bert-score and the folder of a model are needed: pip install 'bert-score<0.4'"
+    " here, or elsewhere (EXCISE_BERTSCORE_PYTHON=DIR/bin/python); then EXCISE_BERTSCORE_MODEL=DIR",
     "lens": "lens-metric wants an environment of its own, and a model: python -m venv DIR &&"
     " DIR/bin/pip install lens-metric==0.2.* 'transformers<4.50' 'numpy<2' 'setuptools<81';"
     " then EXCISE_LENS_PYTHON=DIR/bin/python EXCISE_LENS_MODEL=DIR",

@@ -118,7 +118,6 @@ CUSTOM: dict[str, Callable[..., Any]] = {
     p.COMPARE: review.compare,
     "excise/revisionContent": review.revision_content,
     "excise/sources": candidates.sources,
-    "excise/worktrees": candidates.worktrees,
     "excise/since": candidates.since,
     "excise/candidates": candidates.candidates,
     "excise/addCandidates": candidates.add_candidates,

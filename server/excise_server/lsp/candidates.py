@@ -178,29 +178,13 @@ async def candidates(ls: ExciseServer, params: p.CandidatesParams) -> dict[str, 
     Candidates that the user hid or rejected are named, but count in no score, group or order.
 
     Raises JsonRpcInvalidParams if it is not inside of a workspace folder, or the intent is unknown.
-    Raises RequestFailed if the workspace is not trusted, there is no repository, or git cannot
-    tell.
+    Raises RequestFailed if the workspace is not trusted, there is no repository, git cannot tell,
+    or the request names what is not there.
     """
     place = place_of(ls, params.uri)
     await ls.memory.ready()
-    task, intent = params.task or "", _intent(ls, params.intent)
-    return await survey(ls, "candidates", place, git=params.git, task=task, intent=intent)
-
-
-async def worktrees(ls: ExciseServer, params: p.WorktreesParams) -> dict[str, Any]:
-    """Compare the worktrees (and branches) of the repository of a folder or file.
-
-    Raises JsonRpcInvalidParams if it is not inside of a workspace folder, or the intent is unknown.
-    Raises RequestFailed if the workspace is not trusted, or git cannot tell.
-    """
-    place = place_of(ls, params.uri)
-    arguments = arguments_of(
-        folder=place.folder,
-        folders=place.folders,
-        roots=place.folders,
-        **msgspec.structs.asdict(params) | {"intent": _intent(ls, params.intent)},
-    )
-    return await _surveyed(ls, "review", place, arguments)
+    asked = msgspec.structs.asdict(params) | {"intent": _intent(ls, params.intent)}
+    return await survey(ls, "candidates", place, **asked)
 
 
 async def since(ls: ExciseServer, params: p.SinceParams) -> dict[str, Any]:
@@ -223,23 +207,11 @@ async def land(ls: ExciseServer, params: p.LandParams) -> dict[str, Any]:
     """
     place = place_of(ls, params.uri)
     await ls.memory.ready()
-    return await survey(
-        ls,
-        "land",
-        place,
-        candidates=params.candidates or [],
-        task=params.task or "",
-        issue=params.issue or "",
-        anyway=params.anyway is True,
-    )
+    return await survey(ls, "land", place, **msgspec.structs.asdict(params))
 
 
 async def survey(
-    ls: ExciseServer,
-    kind: str,
-    place: RepositoryFolder,
-    git: Sequence[str] | None = None,
-    **more: object,
+    ls: ExciseServer, kind: str, place: RepositoryFolder, **more: object
 ) -> dict[str, Any]:
     """Return a worker's survey of all candidates of a repository, those of the client included.
 
@@ -249,8 +221,8 @@ async def survey(
     arguments = arguments_of(
         folder=place.folder,
         folders=place.folders,
+        roots=place.folders,
         settings=ls.gatherer.choices.settings,
-        git=git,
         aside=dict(choices.states),
         bases=dict(choices.bases),
         given=[_with_paths(candidate) for candidate in ls.session.given.values()],

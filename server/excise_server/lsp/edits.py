@@ -127,7 +127,7 @@ async def take(ls: ExciseServer, params: p.TakeParams) -> dict[str, Any]:
         "anyway": params.anyway is True,
         "split": params.split is True,
     }
-    document = await survey(ls, "taken", place, plan=plan)
+    document = await survey(ls, "taken", place, plan=plan, issue=params.issue)
     if (refusal := document.pop("refusal")) is not None:
         raise refused(refusal)
     top = Path(document["repository"])

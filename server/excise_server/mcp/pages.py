@@ -9,13 +9,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
+from itertools import accumulate
 from typing import Any, TypeVar
 
 import msgspec
 
 from excise.agreement import CODE, IDENTICAL
-from excise_server.foundation.escape import hidden_note, json_text, shortened
+from excise_server.foundation.escape import hidden_note, json_text, printable, shortened
 from excise_server.report.page import FamilyBlock, Page, slot_facts
+from excise_server.report.page_text import page_lines
+from excise_server.report.review import chosen_hunks
+from excise_server.report.tables import plain_text
 from excise_server.report.words import BESIDE, LETTERS, THERE, level_words, other_facets
 from excise_server.wire.documents import (
     CandidateEntry,
@@ -24,6 +29,7 @@ from excise_server.wire.documents import (
     ReviewDocument,
     SlotEntry,
     TaskEntry,
+    plain,
 )
 
 PAGE_CANDIDATES = 8
@@ -57,7 +63,10 @@ def sent(answer: Answer) -> str:
 
 
 def candidates_page(document: Document, page: int) -> Answer:
-    """Return a page of the overview of a review, counted from 1."""
+    """Return a page of the overview of a review, counted from 1.
+
+    It is structured content, which no encoding of ours escapes: texts are printable in it.
+    """
     review = Page(msgspec.convert(document, ReviewDocument))
     entries, tasks = review.document.candidates, review.document.tasks
     blocks = {task.number: review.blocks(task) for task in tasks}
@@ -73,8 +82,8 @@ def candidates_page(document: Document, page: int) -> Answer:
         """Return the characters that one more item takes on a page, with its block and task."""
         kind, entry = item
         if kind != "candidates":
-            return _length(entry)
-        answer = task_of(entry.task, [entry])
+            return _length(printable(entry))
+        answer = _printable(task_of(entry.task, [entry]))
         if any(kind == "candidates" and other.task == entry.task for kind, other in page):
             return len(sent(answer["candidates"][0])) + len(sent(answer["families"][0])) + 2
         return len(sent(answer)) + 1
@@ -82,7 +91,7 @@ def candidates_page(document: Document, page: int) -> Answer:
     pages = _packed(items, added, PAGE_CANDIDATES)
     page = min(page, len(pages))
     shown = [entry for kind, entry in pages[page - 1] if kind == "candidates"]
-    return {
+    answer: Answer = {
         "repository": cut(document["repository"]),
         "origin": document["origin"],
         "intent": document["intent"],
@@ -100,6 +109,28 @@ def candidates_page(document: Document, page: int) -> Answer:
         "pages": len(pages),
         "hidden": "",
     }
+    printed: Answer = _printable(with_hidden(answer))
+    return printed
+
+
+def _printable(value: Any) -> Any:  # noqa: ANN401 - of an answer
+    if isinstance(value, list):
+        return list(map(_printable, value))
+    if isinstance(value, dict):
+        return {key: _printable(each) for key, each in value.items()}
+    return printable(value) if isinstance(value, str) else value
+
+
+def overview_text(document: Document) -> str:
+    """Return the page as people read it, of which a very long one is cut between lines."""
+    text = plain_text(partial(page_lines, Page(msgspec.convert(document, ReviewDocument))))
+    if len(text) <= PAGE_CHARACTERS:
+        return text
+    lines = [shortened(line, PAGE_CHARACTERS // 8) for line in text.split("\n")]
+    sizes = accumulate(len(line) + 1 for line in lines)
+    fitting = sum(size <= PAGE_CHARACTERS - _HEAD for size in sizes)
+    more = f"and {len(lines) - fitting:,} more lines: see the structured content"
+    return "\n".join([*lines[:fitting], more] if fitting < len(lines) else lines)
 
 
 def _more(pages: Sequence[Sequence[tuple[str, Any]]], page: int) -> list[str]:
@@ -220,15 +251,23 @@ def some(lines: Sequence[str], most: int, noun: str) -> list[str]:
     return [*shown, f"and {len(lines) - most:,} more {noun}"] if len(lines) > most else shown
 
 
-def review_page(document: Document, task: int, path: str, page: int) -> Answer | None:
+def review_page(document: Document, task: int, paths: Sequence[str], page: int) -> Answer | None:
     """Return a page of the output of `excise review --format json`, or None for an unknown task.
 
-    - ``path``: the only file to show, or empty for all.
+    Raises SourceError if a file or hunk does not exist.
+
+    - ``paths``: the only files and hunks to show (`chosen_hunks`), or none for all.
     """
-    chosen = next((each for each in document["tasks"] if each["number"] == task), None)
-    if chosen is None:
+    tasks = {each["number"]: each for each in document["tasks"]}
+    if (chosen := tasks.get(task)) is None:
         return None
-    files = [file for file in chosen["files"] if path in ("", file["path"], cut(file["path"]))]
+    files = chosen["files"]
+    if paths:
+        review = msgspec.convert(document, ReviewDocument)
+        shown = chosen_hunks(review, whole_names(document, paths))
+        files = [
+            file for each in shown.tasks if each.number == task for file in plain(each)["files"]
+        ]
     items = [(file, hunk) for file in files for hunk in map(_hunk, file["hunks"] or [None])]
     pages = _packed(items, _file_added)
     page = min(page, len(pages))
@@ -315,7 +354,9 @@ def whole_names(document: Document, names: Iterable[str]) -> list[str]:
     """Return the ids and the files of a choice, of which a review shows long ones cut."""
     ids = [entry["id"] for entry in document["candidates"]]
     paths = [file["path"] for task in document["tasks"] for file in task["files"]]
-    by_shown = {cut(name): name for name in (*ids, *paths)}
+    names_of_all = (*ids, *paths)
+    by_shown = {printable(cut(name)): name for name in names_of_all}
+    by_shown |= {cut(name): name for name in names_of_all}
     whole = []
     for name in names:
         path, number_sign, lines = name.rpartition("#")
@@ -401,7 +442,7 @@ def _since_hunk(file: Document, hunk: Document | None) -> Answer:
     return answer | {"status": hunk["status"], "lines": lines, "change": text}
 
 
-def duplicates_answer(document: Document) -> Answer:
+def cluster_answer(document: Document) -> Answer:
     """Return the first pairs of `excise cluster --like --format json`, as many as fit on a page."""
     proposals = {proposal["id"]: proposal for proposal in document["proposals"]}
     pairs = document["pairs"]

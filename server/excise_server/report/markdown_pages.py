@@ -124,6 +124,8 @@ def _end(page: Page, *, next: bool = True) -> Iterator[str]:
 def _hunks(page: Page, task: d.TaskEntry, against: str) -> Iterator[str]:
     if len(page.document.tasks) > 1:
         yield f"## {_inert(page.task_head(task))}"
+    if outcomes := page.outcomes(task):
+        yield "\n".join(f"- {_inert(line)}" for line in outcomes)
     shown = page.hunks(task, against)
     for file in task.files:
         yield from _file(shown, file)

@@ -346,7 +346,7 @@ class Page:
         """Say what was not run, and what to do next: sentences and commands."""
         if not self.document.candidates:
             return []
-        label = printable(self.document.candidates[0].label)
+        label = printable(self._suggested().label)
         name = shlex.quote(label) if len(label) <= _LONGEST_ARGUMENT else "NAME"
         ran = any(entry.checks or entry.evidence for entry in self.document.candidates)
         differ = not ran and any(task.disagree for task in self.rivals)
@@ -354,6 +354,28 @@ class Page:
         parts += [] if ran else ["Nothing was run: --run 'pytest -q' runs it in each."]
         words = f"{self._options} {name}"
         return [*parts, f"excise review{words},", f"excise take{words}"]
+
+    def _suggested(self) -> d.CandidateEntry:
+        """Return the first candidate, or the first with the same code that also adds tests."""
+        first = self.document.candidates[0]
+        edits = [edit for task in self.document.tasks for of in task.families for edit in of.edits]
+        [same] = [edit.members for edit in edits if first.id in edit.members]
+
+        def known(entry: d.CandidateEntry) -> tuple[object, ...]:
+            return entry.verdict, entry.evidence, entry.broken, entry.conflicts
+
+        entries = [first, *map(self.entries.__getitem__, same)]
+        tests = (e for e in entries if any(file.kind == "tests" for file in e.files))
+        return next((e for e in tests if known(e) == known(first)), first)
+
+    def outcomes(self, task: d.TaskEntry) -> list[str]:
+        """Say what checks and runs told of the members of a task, each outcome once."""
+        who: dict[str, list[str]] = {}
+        for member in task.members:
+            entry = self.entries[member]
+            if told := "; ".join([*map(check_words, entry.checks), *entry.evidence]):
+                who.setdefault(told, []).append(self.labels[member])
+        return [f"{first_few(labels, 12)}: {told}" for told, labels in who.items()]
 
     def hunks(self, task: d.TaskEntry, against: str = "") -> HunkView:
         """Return the view of a task's hunks, against a candidate's text, or the origin's."""

@@ -340,6 +340,8 @@ def review_lines(page: Page, against: str, out: Console) -> Iterator[RenderableT
             yield Text("")
         if len(page.document.tasks) > 1:
             yield Sentence(Text(""), printable(page.task_head(task)), "bold")
+        for line in page.outcomes(task):
+            yield Sentence(Text(""), line)
         text = HunkText(page.hunks(task, against), out)
         for place, file in enumerate(task.files):
             if place:

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from excise.patches import FilePair
     from excise_server.candidates.worktrees import Review
     from excise_server.review.candidate import Candidate
-    from excise_server.review.ranked import RankedBatch
+    from excise_server.review.ranked import RankedTask
     from excise_server.review.reasons import Reason
     from excise_server.review.relations import CandidateRelation
 
@@ -48,7 +48,7 @@ def review_document(review: Review) -> d.ReviewDocument:
     clusters: list[d.CandidateCluster] = []
     tasks: list[d.TaskEntry] = []
     for number, (ranked, reasons) in enumerate(
-        zip(review.batches, review.reasons, strict=True), start=1
+        zip(review.tasks, review.reasons, strict=True), start=1
     ):
         own: dict[int, d.CandidateEntry] = {}
         for cluster, of_group in zip(ranked.clusters, reasons, strict=True):
@@ -70,7 +70,7 @@ def review_document(review: Review) -> d.ReviewDocument:
         words=[[words[i][j] for j in order] for i in order],
         clusters=clusters,
         relations=relation_entries(review.relations),
-        other_tasks=[list(batch.members) for batch in review.other_batches],
+        other_tasks=[list(task.members) for task in review.other_tasks],
         unknown_verdicts=list(review.verdicts.unknown),
         notes=[*candidates.notes, *review.verdicts.notes],
         rejected=list(map(d.RejectedEntry.of, candidates.rejected)),
@@ -198,16 +198,16 @@ def _paths(files: Sequence[d.ReviewFileEntry]) -> str:
 
 
 def _task(
-    review: Review, number: int, ranked: RankedBatch, entries: Mapping[int, d.CandidateEntry]
+    review: Review, number: int, ranked: RankedTask, entries: Mapping[int, d.CandidateEntry]
 ) -> d.TaskEntry:
     ids, files = review.matrix.ids, review.files[number - 1]
     members = [review.candidates.found[index] for index in entries]
     return d.TaskEntry(
         number=number,
-        name=visible(ranked.batch.task) or None,
-        members=list(ranked.batch.members),
-        shared=[spelled(path) for path in ranked.batch.shared],
-        by_issue={name: visible(issue) for name, issue in ranked.batch.named.items()},
+        name=visible(ranked.task.name) or None,
+        members=list(ranked.task.members),
+        shared=[spelled(path) for path in ranked.task.shared],
+        by_issue={name: visible(issue) for name, issue in ranked.task.named.items()},
         disagree=disagree(ranked.ranking),
         digest=review_digest(review.candidates.origin, members),
         families=[_family(family, ids, files, entries) for family in review.families[number - 1]],
@@ -233,7 +233,7 @@ def _cluster(
 
 def _candidate(
     review: Review,
-    ranked_task: RankedBatch,
+    ranked_task: RankedTask,
     cluster: Cluster,
     ranked: Ranked,
     number: int,

@@ -134,7 +134,7 @@ DISAGREE = "they disagree: read each, or run excise review --run 'COMMAND'"
 
 _NEXT = {
     "fix": "then fewer tokens",
-    "change": "then what is nearest to the others, then fewer tokens",
+    "change": "then what is most like the others, then fewer tokens",
 }
 _OTHER = {"fix": "for any other change: --intent change", "change": "for a bug fix: --intent fix"}
 

@@ -1,4 +1,4 @@
-"""Families of a batch: edits near each other, with the lines that tell them apart. Pure.
+"""Families of a task: edits near each other, with the lines that tell them apart. Pure.
 
 A family is a heading for people, who read each of its edits: it votes for nothing.
 """
@@ -20,10 +20,10 @@ MOST_LINES = 3
 """Most lines that are shown of what tells a family from others."""
 
 FEW = 3
-"""Most families of a batch of which more than one line is shown."""
+"""Most families of a task of which more than one line is shown."""
 
 MOST_MEMBERS = 300
-"""Most candidates of a batch that are looked at for families."""
+"""Most candidates of a task that are looked at for families."""
 
 _SAYS = re.compile(rb"\w")
 COMMENT = re.compile(r"[+-] (#|//|/\*|\*|--|<!--|\"\"\"|''')")
@@ -72,29 +72,29 @@ class Family:
         return tuple(index for edit in self.edits for index in edit.members)
 
 
-def batch_families(
+def task_families(
     matrix: ScoreMatrix, chosen: Sequence[int], patches: Sequence[Patch]
 ) -> tuple[Family, ...]:
-    """Return the families of a batch, in the order of their best candidates.
+    """Return the families of a task, in the order of their best candidates.
 
-    In a batch of more than `MOST_MEMBERS`, each edit is a family of its own.
+    In a task of more than `MOST_MEMBERS`, each edit is a family of its own.
 
     - ``matrix``: all candidates of the review.
-    - ``chosen``: the indices of those of the batch, the best first.
+    - ``chosen``: the indices of those of the task, the best first.
     - ``patches``: the changes of each candidate of the review.
     """
     changed = {index: _changed_lines(patches[index]) for index in chosen}
     if 1 < len(chosen) <= MOST_MEMBERS:
-        of_batch = families(matrix, chosen)
+        of_task = families(matrix, chosen)
     else:
         by_code: dict[str, list[int]] = {}
         for index in chosen:
             by_code.setdefault(matrix.codes[index], []).append(index)
-        of_batch = tuple(map(tuple, by_code.values()))
-    most = MOST_LINES if len(of_batch) <= FEW else 1
+        of_task = tuple(map(tuple, by_code.values()))
+    most = MOST_LINES if len(of_task) <= FEW else 1
     return tuple(
         Family(_edits(matrix, members, changed), _telling(members, changed, most))
-        for members in of_batch
+        for members in of_task
     )
 
 

@@ -17,7 +17,7 @@ from excise_server.foundation.inputs import first_few
 from excise_server.review.candidate import Candidate
 from excise_server.review.composing import OverlapError
 from excise_server.review.mixes import BrokenMixError
-from excise_server.review.relations import Batch, CandidateRelation, RelationReason
+from excise_server.review.relations import CandidateRelation, RelationReason, Task
 from excise_server.review.taking import Choice, Taken, take
 from excise_server.review.verdicts import FAILED, PASSED, Outcome
 
@@ -77,7 +77,7 @@ class Landing:
 
 def choose(
     candidates: Iterable[Candidate],
-    tasks: Iterable[Batch],
+    tasks: Iterable[Task],
     outcome: Callable[[str], Outcome | None],
 ) -> Chosen:
     """Choose of each task the candidate that passes, or the only one that does not fail.

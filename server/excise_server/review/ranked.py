@@ -1,4 +1,4 @@
-"""Each batch of a review ranked and grouped by itself: only candidates of one task have a vote."""
+"""Each task of a review ranked and grouped by itself: only candidates of one task have a vote."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from excise.clustering import cluster_values
 from excise.facts import EditFacts
 from excise.ranking import INTENT, check_intent, rank_members, without_code
 from excise_server.review.candidate import Candidate, candidates_meant
-from excise_server.review.relations import Batch
+from excise_server.review.relations import Task
 
 
 @dataclass(frozen=True, slots=True)
-class RankedBatch:
-    """A batch, with its members ranked and grouped by their own scores.
+class RankedTask:
+    """A task, with its members ranked and grouped by their own scores.
 
-    - ``batch``: its members by id, and the task or code that connects them.
+    - ``task``: its members by id, and the task or code that connects them.
     - ``ranking``: its members, by rank; indices are those of the whole review.
     - ``clusters``: its groups, in the order of their best members; indices as above.
     """
 
-    batch: Batch
+    task: Task
     ranking: tuple[Ranked, ...]
     clusters: tuple[Cluster, ...]
 
@@ -32,9 +32,9 @@ class RankedBatch:
         return len(self.ranking) > 1
 
 
-def rank_batches(
+def rank_tasks(
     compared: ScoreMatrix,
-    batches: Iterable[Batch],
+    tasks: Iterable[Task],
     *,
     threshold: float,
     linkage: str,
@@ -42,11 +42,11 @@ def rank_batches(
     facts: Sequence[EditFacts] | None = None,
     kinds: Sequence[Mapping[str, str]] | None = None,
     intent: str = INTENT,
-) -> tuple[RankedBatch, ...]:
-    """Return every batch with its ranking and groups, made of its own members' scores alone.
+) -> tuple[RankedTask, ...]:
+    """Return every task with its ranking and groups, made of its own members' scores alone.
 
     - ``threshold``, ``linkage``: as in `excise.cluster`.
-    - ``standing``: the first keys of the order, for the id of a candidate and those of its batch:
+    - ``standing``: the first keys of the order, for the id of a candidate and those of its task:
       its verdicts, the smallest number first, and what is said against it, or "".
     - ``facts``: what each candidate does to its code, if not the facts of `compared`.
     - ``kinds``: what each file that a candidate changes is for, by path, if not what `compared`
@@ -58,8 +58,8 @@ def rank_batches(
     all_facts = compared.facts if facts is None else facts
     all_kinds = compared.kinds if kinds is None else kinds
     result = []
-    for batch in batches:
-        members = sorted(index[name] for name in batch.members)
+    for task in tasks:
+        members = sorted(index[name] for name in task.members)
         ranking = _by_standing(
             rank_members(compared, members, intent, facts=all_facts, kinds=all_kinds), standing
         )
@@ -82,7 +82,7 @@ def rank_batches(
             )
         ]
         clusters.sort(key=lambda cluster: min(place[i] for i in cluster.members))
-        result.append(RankedBatch(batch, tuple(ranking), tuple(clusters)))
+        result.append(RankedTask(task, tuple(ranking), tuple(clusters)))
     return tuple(result)
 
 
@@ -111,15 +111,13 @@ def _by_standing(
     ]
 
 
-def chosen_batch(
-    batches: Sequence[Batch], name: str, candidates: Iterable[Candidate]
-) -> Batch | None:
-    """Return the batch of a name: its number from 1, its task, or the name of a member."""
-    if name.isdecimal() and name.isascii() and 1 <= int(name) <= len(batches):
-        return batches[int(name) - 1]
-    by_task = [batch for batch in batches if batch.task == name]
+def chosen_task(tasks: Sequence[Task], name: str, candidates: Iterable[Candidate]) -> Task | None:
+    """Return the task of a name: its number from 1, its own, or that of a member."""
+    if name.isdecimal() and name.isascii() and 1 <= int(name) <= len(tasks):
+        return tasks[int(name) - 1]
+    by_task = [task for task in tasks if task.name == name]
     if len(by_task) == 1:
         return by_task[0]
     ids = {candidate.id for candidate in candidates_meant(name, candidates)}
-    by_member = [batch for batch in batches if not ids.isdisjoint(batch.members)]
+    by_member = [task for task in tasks if not ids.isdisjoint(task.members)]
     return by_member[0] if len(by_member) == 1 else None

@@ -73,7 +73,7 @@ def group_reasons(
     facts: Mapping[str, Facts] | None = None,
     cancel: CancelFlag | None = None,
 ) -> tuple[tuple[Reason, ...], ...]:
-    """Return the facts about each group of a batch.
+    """Return the facts about each group of a task.
 
     Raises excise.errors.Cancelled if the flag is raised meanwhile.
 

@@ -524,24 +524,24 @@ def _few(evidence: Iterable[RelationReason]) -> tuple[RelationReason, ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class Batch:
+class Task:
     """The candidates of one task.
 
     - ``members``: their ids, sorted.
-    - ``task``: the task by which a tool knows them, or empty.
+    - ``name``: the name by which a tool knows it, or empty.
     - ``shared``: paths that several of them change, those that most members change first.
     - ``named``: by the id of a candidate that only an issue ties to the others, that issue.
     """
 
     members: tuple[str, ...]
-    task: str = ""
+    name: str = ""
     shared: tuple[str, ...] = ()
     named: dict[str, str] = field(default_factory=dict)
 
 
-def batches(
+def tasks_of(
     candidates: Iterable[Candidate], related: Iterable[CandidateRelation] = ()
-) -> tuple[Batch, ...]:
+) -> tuple[Task, ...]:
     """Return the tasks of a review, the largest first, with every candidate in one.
 
     A task is a component of rivals. What a tool knows is kept: two of its tasks are never one, and
@@ -583,13 +583,13 @@ def batches(
                 groups[joined[0]] += own
             else:  # one that meets several would make them one
                 groups.append(own)
-    found = [_batch(group, rivals) for group in groups]
-    return tuple(sorted(found, key=lambda batch: (-len(batch.members), batch.members)))
+    found = [_task(group, rivals) for group in groups]
+    return tuple(sorted(found, key=lambda task: (-len(task.members), task.members)))
 
 
-def _batch(
+def _task(
     members: Sequence[Candidate], rivals: Mapping[str, Mapping[str, CandidateRelation]]
-) -> Batch:
+) -> Task:
     times = Counter(
         path
         for member in members
@@ -603,7 +603,7 @@ def _batch(
         ties = [rivals[member.id][name] for name in rivals[member.id] if name in ids]
         if ties and not member.task and all(tie.issue for tie in ties):
             named[member.id] = ties[0].issue
-    return Batch(
+    return Task(
         tuple(sorted(ids)),
         next((member.task for member in members if member.task), ""),
         tuple(sorted(shared, key=lambda path: (-times[path], path))),

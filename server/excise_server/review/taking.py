@@ -118,7 +118,7 @@ class Taken:
 
 
 def take(
-    batches: Iterable[Sequence[Candidate]],
+    tasks: Iterable[Sequence[Candidate]],
     choices: Iterable[Choice],
     *,
     anyway: bool = False,
@@ -131,14 +131,14 @@ def take(
     the target and not wanted so. Raises BrokenMixError if the parts, put together, lack a name or
     do not parse, although neither the origin nor any whole candidate is broken so.
 
-    - ``batches``: the candidates of a review, those of one task together: hunks are named among
+    - ``tasks``: the candidates of a review, those of one task together: hunks are named among
       them.
     - ``choices``: in any order.
     - ``anyway``: whether a mix that cannot work is taken, and what is wrong with it becomes a note.
     - ``split``: whether a hunk is taken without those that belong with it.
     - ``by_steps``: whether the result has its ``steps``.
     """
-    taking = _Take(batches, list(choices), split=split)
+    taking = _Take(tasks, list(choices), split=split)
     taken = taking.taken(anyway=anyway)
     return replace(taken, steps=tuple(taking.steps())) if by_steps else taken
 
@@ -167,9 +167,9 @@ class _Take:
     """
 
     def __init__(
-        self, batches: Iterable[Sequence[Candidate]], choices: Sequence[Choice], *, split: bool
+        self, tasks: Iterable[Sequence[Candidate]], choices: Sequence[Choice], *, split: bool
     ) -> None:
-        self._batch = {candidate.id: batch for batch in batches for candidate in batch}
+        self._task = {candidate.id: task for task in tasks for candidate in task}
         self._files: dict[tuple[str, ...], dict[str, ReviewedFile]] = {}
         self._hunks: dict[tuple[str, str], tuple[_Hunks, ...]] = {}
         self._units: dict[tuple[str, str], dict[tuple[int, int], _Unit]] = {}
@@ -228,7 +228,7 @@ class _Take:
     # --- candidates and their files ---
 
     def _candidate(self, name: str) -> Candidate:
-        for candidate in self._batch.get(name, ()):
+        for candidate in self._task.get(name, ()):
             if candidate.id == name:
                 return candidate
         raise SourceError(f"no candidate has the id {shown_name(name)}")
@@ -242,7 +242,7 @@ class _Take:
 
     def _together(self, candidate: Candidate) -> dict[str, ReviewedFile]:
         """Return the files of all candidates of the same task."""
-        return self._reviewed(*self._batch[candidate.id])
+        return self._reviewed(*self._task[candidate.id])
 
     def _file(self, candidate: Candidate, path: str) -> ReviewedFile | None:
         """Return the file that a candidate changes, by its path in the target or its new one."""
@@ -527,7 +527,7 @@ class _Take:
         if len(self.choices) == 1 and not self.choices[0].path:
             return
         paths = {path for owner in self.owners for path in (*owner.old, *owner.new)}
-        members = {m.id: m for owner in self.owners for m in self._batch[owner.id]}.values()
+        members = {m.id: m for owner in self.owners for m in self._task[owner.id]}.values()
         origin = {path: side for m in members for path, side in m.old.items() if path in paths}
 
         def texts(sides: Mapping[str, Side]) -> dict[str, str]:
@@ -583,7 +583,7 @@ class _Take:
         owner: Candidate | None,
     ) -> Choice | None:
         """Return the choice, of its candidate first, by which a name is there or not used."""
-        members = {m.id: m for each in self.owners for m in self._batch[each.id]}.values()
+        members = {m.id: m for each in self.owners for m in self._task[each.id]}.values()
         for member in sorted(members, key=lambda m: owner is None or m.id != owner.id):
             file = self._reviewed(member).get(path)
             origin = None if file is None else file.origin

@@ -6,6 +6,7 @@ one, there are no entities to expand and no names of other files.
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 from collections.abc import Iterator, Sequence
@@ -16,7 +17,7 @@ from xml.parsers import expat
 
 import msgspec
 
-from excise_server.foundation.files import file_error
+from excise_server.foundation.files import file_error, read_bytes
 from excise_server.foundation.inputs import SourceError, first_few
 from excise_server.review.verdicts import Verdict
 
@@ -193,13 +194,17 @@ _MAX_BAD = 20
 _HINT = 'give JUnit XML, or lines of {"candidate": ID, "check": NAME, "passed": true}'
 
 
-def read_verdicts(options: Sequence[str]) -> tuple[list[Verdict], list[str]]:
+def read_verdicts(
+    options: Sequence[str], folders: Sequence[str] = ()
+) -> tuple[list[Verdict], list[str]]:
     """Read the files that the user named.
 
-    Raises SourceError if a file cannot be read, is over a limit, or is neither.
+    Raises SourceError if a file cannot be read, is outside, is over a limit, or is neither.
 
     - ``options``: each ``FILE``, ``CANDIDATE=FILE`` for one whose verdicts are all about one
       candidate, or ``-`` for standard input.
+    - ``folders``: where a server reads, which has no standard input; a path is relative to the
+      first of them. None: anywhere.
 
     Returns: the verdicts, and the lines that were left out, with the reasons.
     """
@@ -207,11 +212,11 @@ def read_verdicts(options: Sequence[str]) -> tuple[list[Verdict], list[str]]:
     bad: list[str] = []
     for option in options:
         candidate, equals, path = option.partition("=")
-        if not equals or os.path.exists(option):
+        if not equals or os.path.exists(os.path.join(*folders[:1], option)):
             candidate, path = "", option
-        name = "standard input" if path == "-" else path
+        name = "standard input" if path == "-" and not folders else path
         try:
-            with _opened(path) as stream:
+            with _opened(path, folders) as stream:
                 verdicts += _read(stream, candidate, name, bad)
         except SourceError as error:
             raise SourceError(error.reason, name=name, hint=error.hint) from error
@@ -223,7 +228,10 @@ def read_verdicts(options: Sequence[str]) -> tuple[list[Verdict], list[str]]:
 
 
 @contextmanager
-def _opened(path: str) -> Iterator[IO[bytes]]:
+def _opened(path: str, folders: Sequence[str]) -> Iterator[IO[bytes]]:
+    if folders:
+        yield io.BytesIO(read_bytes(os.path.join(folders[0], path), folders))
+        return
     with nullcontext(sys.stdin.buffer) if path == "-" else open(path, "rb") as stream:
         yield stream
 

@@ -324,13 +324,18 @@ else:  # a field for each source that a request may choose
     )
 
 
-class WorktreesParams(_Choosing):
-    """A folder or file of a repository, its candidates by the command's options, and intent."""
+class ChoosingParams(_Choosing):
+    """A folder or file of a repository, and its candidates by the words of the command's options.
+
+    What is absent is as the settings have it.
+    """
 
     only: list[str] | None = None
     onto: str | None = None
     base: list[str] | None = None
-    intent: str | None = None
+    issue: str | None = None
+    verdicts: list[str] | None = None
+    task: str | None = None
 
 
 class SinceParams(ProtocolRecord):
@@ -343,14 +348,13 @@ class SinceParams(ProtocolRecord):
     old: str | None = None
     new: str | None = None
     onto: str | None = None
+    path: list[str] | None = None
 
 
-class CandidatesParams(ProtocolRecord):
-    """A folder or file of a repository, patterns of git, a task, and the intent."""
+class CandidatesParams(ChoosingParams):
+    """Candidates, the files or hunks of them that count, and what they are for."""
 
-    uri: str
-    git: list[str] | None = None
-    task: str | None = None
+    path: list[str] | None = None
     intent: str | None = None
 
 
@@ -436,17 +440,15 @@ class TakeParams(ProtocolRecord):
     uri: str
     choices: list[TakeChoice]
     digest: str | None = None
+    issue: str | None = None
     anyway: bool | None = None
     split: bool | None = None
 
 
-class LandParams(ProtocolRecord):
+class LandParams(ChoosingParams):
     """Candidates to put together, by id or label; without any, those of all tasks, or of one."""
 
-    uri: str
     candidates: list[str] | None = None
-    task: str | None = None
-    issue: str | None = None
     anyway: bool | None = None
 
 
@@ -581,7 +583,6 @@ METHODS: dict[str, Method] = {
     SHOW_HUNK: Method(ShowHunkParams, ShowHunkResult),
     COMPARE: Method(CompareParams, CompareResult),
     "excise/revisionContent": Method(RevisionContentParams, RevisionContentResult),
-    "excise/worktrees": Method(WorktreesParams, dict),
     "excise/candidates": Method(CandidatesParams, dict),
     "excise/since": Method(SinceParams, dict),
     "excise/addCandidates": Method(AddCandidatesParams, Accepted),

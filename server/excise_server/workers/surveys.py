@@ -19,8 +19,13 @@ from excise_server.wire import documents as d
 from excise_server.wire.worker import BrokenFrameError
 
 if TYPE_CHECKING:  # a server loads these when somebody asks
+    from excise_server.candidates.worktrees import Review
     from excise_server.git.repository import Repository
+    from excise_server.review.candidate import Candidate
+    from excise_server.review.verdicts import Verdict
     from excise_server.sources.candidates import Candidates
+
+    Found = tuple[Repository, Candidates, tuple[Candidate, ...], list[Verdict], list[str]]
 
 
 def arguments_of(**arguments: object) -> bytes:
@@ -40,26 +45,26 @@ def survey(
       to date here.
     """
     asked, made_of = json.loads(arguments), b""
-    find, make, _ = _SURVEYS[kind]
-    if find is None:
-        document = make(asked, cancel)
-    else:
-        repository, candidates = find(asked)
-        made_of = _digest(arguments, candidates)
+    document: d.Shape | d.Plain
+    if kind in _OF_CANDIDATES:
+        found = _found(asked)
+        made_of = _digest(arguments, found)
         if made_of and made_of == kept.get(kind, (b"", b""))[0]:
             return kept[kind][1]
         cancel.check()
-        document = make(asked, repository, candidates, cancel)
+        document = _OF_CANDIDATES[kind][0](asked, found, cancel)
+    else:
+        document = _SURVEYS[kind][0](asked, cancel)
     sent = json.dumps(d.plain(document)).encode()
     if made_of:
         kept[kind] = made_of, sent
     return sent
 
 
-def _digest(arguments: bytes, candidates: Candidates) -> bytes:
+def _digest(arguments: bytes, found: Found) -> bytes:
     """Return a SHA-256 of what a report is made of, or b"" if a name in it is not UTF-8."""
     try:
-        return sha256(msgspec.msgpack.encode((arguments, candidates))).digest()
+        return sha256(msgspec.msgpack.encode((arguments, *found[1:]))).digest()
     except UnicodeEncodeError:
         return b""
 
@@ -71,21 +76,16 @@ def document_of(kind: str, data: bytes | memoryview) -> dict[str, Any]:
     """
     try:
         sent = json.loads(bytes(data), parse_constant=_refused)
-        return dict(d.plain(msgspec.convert(sent, _SURVEYS[kind][2])))
+        return dict(d.plain(msgspec.convert(sent, {**_OF_CANDIDATES, **_SURVEYS}[kind][1])))
     except (msgspec.MsgspecError, ValueError, RecursionError) as error:
         raise BrokenFrameError(f"malformed message: {error}") from error
 
 
-def _review(
-    asked: Mapping[str, Any], repository: Repository, candidates: Candidates, cancel: CancelFlag
-) -> d.Shape:
-    from excise_server.candidates.worktrees import compare_candidates
-    from excise_server.report.review import review_document
+def _review(asked: Mapping[str, Any], found: Found, cancel: CancelFlag) -> d.Shape:
+    from excise_server.report.review import chosen_hunks, review_document
 
-    intent = asked["intent"]
-    return review_document(
-        compare_candidates(repository.top, candidates, intent=intent, cancel=cancel)
-    )
+    document = review_document(_compared(asked, found, cancel))
+    return chosen_hunks(document, asked["path"]) if asked.get("path") else document
 
 
 def _take(asked: Mapping[str, Any], cancel: CancelFlag) -> d.Shape:
@@ -93,7 +93,7 @@ def _take(asked: Mapping[str, Any], cancel: CancelFlag) -> d.Shape:
     from excise_server.report.take import take_document
     from excise_server.review.taking import choices_named
 
-    repository, candidates = _selected(asked)
+    repository, candidates, *_ = _found(asked)
     cancel.check()
     choose = partial(choices_named, asked["choices"], in_conflict=False)
     wanted = {name: asked[name] for name in ("digest", "anyway", "split")}
@@ -117,54 +117,61 @@ def _since(asked: Mapping[str, Any], cancel: CancelFlag) -> d.Shape:
         older = version_named(repository, old, has_files=False)
     else:
         older = version_reviewed(repository, newer)
-    return since_document(
-        repository.top, compare_versions(repository, older, newer, asked["onto"] or "")
-    )
+    compared = compare_versions(repository, older, newer, asked["onto"] or "")
+    if asked["path"]:
+        compared = replace(compared, since=compared.since.of(asked["path"]))
+    return since_document(repository.top, compared)
 
 
-def _land(
-    asked: Mapping[str, Any], repository: Repository, candidates: Candidates, cancel: CancelFlag
-) -> d.Shape:
-    from excise_server.candidates.chosen import for_issue
+def _land(asked: Mapping[str, Any], found: Found, cancel: CancelFlag) -> d.Shape:
     from excise_server.candidates.landing import land_candidates
     from excise_server.report.land import land_document
 
+    repository, candidates, _, verdicts, bad = found
     landing = land_candidates(
         repository,
-        for_issue(candidates, asked["issue"]),
-        asked["candidates"],
-        task=asked["task"],
-        anyway=asked["anyway"],
+        candidates,
+        asked["candidates"] or (),
+        task=asked.get("task") or "",
+        verdicts=verdicts,
+        anyway=asked["anyway"] is True,
         cancel=cancel,
     )
-    return land_document(repository.top, landing, candidates.rejected)
+    return land_document(repository.top, landing, candidates.rejected, notes=bad)
 
 
-def _candidates(
-    asked: Mapping[str, Any], repository: Repository, everyone: Candidates, cancel: CancelFlag
-) -> d.Shape:
-    from excise_server.candidates.chosen import without
-    from excise_server.candidates.worktrees import compare_candidates
-    from excise_server.report.review import candidates_document
+def _candidates(asked: Mapping[str, Any], found: Found, cancel: CancelFlag) -> d.Shape:
+    from excise_server.report.review import candidates_document, chosen_hunks
 
-    aside = asked["aside"]
-    kept, left_out = without(everyone, aside)
-    compared = compare_candidates(
-        repository.top, kept, batch=asked["task"], intent=asked["intent"], cancel=cancel
-    )
     ids = {candidate["id"] for candidate in asked["given"]}
-    return candidates_document(compared, left_out, aside, bases=asked["bases"], given=ids)
+    document = candidates_document(
+        _compared(asked, found, cancel), found[2], asked["aside"], bases=asked["bases"], given=ids
+    )
+    return chosen_hunks(document, asked["path"]) if asked["path"] else document
+
+
+def _compared(asked: Mapping[str, Any], found: Found, cancel: CancelFlag) -> Review:
+    from excise_server.candidates.worktrees import compare_candidates
+
+    repository, candidates, _, verdicts, bad = found
+    return compare_candidates(
+        repository.top,
+        replace(candidates, notes=(*candidates.notes, *bad)),
+        task=asked.get("task") or "",
+        intent=asked["intent"],
+        verdicts=verdicts,
+        cancel=cancel,
+    )
 
 
 def _taken(asked: Mapping[str, Any], cancel: CancelFlag) -> d.Shape:
-    from excise_server.candidates.chosen import take_from_review, without
+    from excise_server.candidates.chosen import take_from_review
     from excise_server.memory.reviewed import note_taken
     from excise_server.report.take import taken_document
     from excise_server.review.mixes import BrokenMixError
     from excise_server.review.taking import Plan, Taken, choices_planned
 
-    repository, everyone = _everyone(asked)
-    candidates, _ = without(everyone, asked["aside"])
+    repository, candidates, *_ = _found(asked)
     plan = msgspec.convert(asked["plan"], Plan)
     cancel.check()
     choose = partial(choices_planned, plan)
@@ -173,8 +180,7 @@ def _taken(asked: Mapping[str, Any], cancel: CancelFlag) -> d.Shape:
             candidates, choose, digest=plan.digest or None, anyway=plan.anyway, split=plan.split
         )
     except BrokenMixError as error:
-        taken = Taken((), (), (), origin=candidates.origin)
-        return taken_document(repository.top, taken, error)
+        return taken_document(repository.top, Taken((), (), (), origin=candidates.origin), error)
     note_taken(repository, candidates.found, result, "the editor")
     return taken_document(repository.top, result)
 
@@ -220,47 +226,42 @@ def _duplicates(asked: Mapping[str, Any], cancel: CancelFlag) -> d.Shape:
     return duplicates_document(duplicates, heads.rejected, heads.notes)
 
 
-def _selected(asked: Mapping[str, Any]) -> tuple[Repository, Candidates]:
-    """Return a repository, and those of its candidates that a request chooses."""
-    from excise_server.git.repository import open_folder
-    from excise_server.sources.candidates import find_candidates
-    from excise_server.sources.registry import selection_asked
+def _found(asked: Mapping[str, Any]) -> Found:
+    """Return what a request chooses.
 
-    repository = open_folder(asked["folder"], asked["folders"])
-    return repository, find_candidates(repository, selection_asked(asked, asked["roots"]))
+    That is a repository, its candidates, those that are set aside, what tests said of them, and why
+    lines of that were left out.
 
-
-def _to_land(asked: Mapping[str, Any]) -> tuple[Repository, Candidates]:
-    """Return a repository, and its candidates by an editor's settings or as a request chooses."""
-    from excise_server.candidates.chosen import without
-
-    if "settings" not in asked:
-        return _selected(asked)
-    repository, everyone = _everyone(asked)
-    return repository, without(everyone, asked["aside"])[0]
-
-
-def _everyone(asked: Mapping[str, Any]) -> tuple[Repository, Candidates]:
-    """Return a repository, and what is found there and given by the client."""
+    A request of an editor has its settings, which hold for what it does not choose, what the client
+    gave, and what the user set aside.
+    """
+    from excise_server.candidates.chosen import for_issue, without
     from excise_server.git.repository import open_folder
     from excise_server.review.given import Given
     from excise_server.sources.candidates import find_candidates
-    from excise_server.sources.registry import selection_of
-    from excise_server.wire.sources import SourceSettings
+    from excise_server.sources.registry import selection_asked, selection_of
+    from excise_server.sources.verdicts import read_verdicts
+    from excise_server.wire.sources import CHOSEN, SourceSettings
 
-    given = msgspec.convert(asked["given"], list[Given])
-    bases = asked["bases"]
     repository = open_folder(asked["folder"], asked["folders"])
-    selection = selection_of(
-        msgspec.convert(asked["settings"], SourceSettings),
-        tuple(bases.items()),
-        folders=asked["folders"],
-    )
-    if (patterns := asked["git"]) is not None:
-        chosen = {**selection.chosen, "git": tuple(patterns)}
-        optional = chosen.keys() - {"git"}
-        selection = replace(selection, worktrees=True, chosen=chosen, optional=optional)
-    return repository, find_candidates(repository, selection, given=given)
+    selection = selection_asked(asked, asked["roots"])
+    given = list[Given]()
+    if "settings" in asked:
+        settings = msgspec.convert(asked["settings"], SourceSettings)
+        own = selection_of(settings, tuple(asked["bases"].items()), folders=asked["folders"])
+        typed = {name for name in CHOSEN if asked.get(name) is not None}
+        selection = replace(
+            selection,
+            worktrees=own.worktrees or bool(typed),
+            chosen={**own.chosen, **{name: selection.chosen[name] for name in typed}},
+            optional=own.chosen.keys() - typed,
+            remembered=own.remembered,
+        )
+        given = msgspec.convert(asked["given"], list[Given])
+    candidates = find_candidates(repository, selection, given=given)
+    kept, aside = without(candidates, asked.get("aside") or {})
+    judged = read_verdicts(asked.get("verdicts") or (), asked["roots"])
+    return repository, for_issue(kept, asked.get("issue") or ""), aside, *judged
 
 
 def _replayed(asked: Mapping[str, Any], cancel: CancelFlag) -> d.Plain:
@@ -275,17 +276,19 @@ def _refused(name: str) -> float:
     raise ValueError(f"{name} is not JSON")
 
 
-_Find = Callable[[Mapping[str, Any]], tuple["Repository", "Candidates"]]
-
-_SURVEYS: dict[str, tuple[_Find | None, Callable[..., d.Shape | d.Plain], Any]] = {
-    "candidates": (_everyone, _candidates, d.CandidatesDocument),
-    "review": (_selected, _review, d.ReviewDocument),
-    "land": (_to_land, _land, d.LandDocument),
-    "since": (None, _since, d.SinceDocument),
-    "take": (None, _take, d.TakeDocument),
-    "taken": (None, _taken, d.TakenDocument),
-    "checked": (None, _checked, d.CheckedDocument),
-    "duplicates": (None, _duplicates, d.DuplicatesDocument),
-    "replayed": (None, _replayed, dict[str, list[str]]),
+_OF_CANDIDATES: dict[
+    str, tuple[Callable[[Mapping[str, Any], Found, CancelFlag], d.Shape], type[d.Shape]]
+] = {
+    "candidates": (_candidates, d.CandidatesDocument),
+    "review": (_review, d.ReviewDocument),
+    "land": (_land, d.LandDocument),
 }
-"""What finds the candidates of each report, what makes it (of them), and its shape."""
+_SURVEYS: dict[str, tuple[Callable[[Mapping[str, Any], CancelFlag], d.Shape | d.Plain], Any]] = {
+    "since": (_since, d.SinceDocument),
+    "take": (_take, d.TakeDocument),
+    "taken": (_taken, d.TakenDocument),
+    "checked": (_checked, d.CheckedDocument),
+    "duplicates": (_duplicates, d.DuplicatesDocument),
+    "replayed": (_replayed, dict[str, list[str]]),
+}
+"""What makes each report, and its shape: those above of what `_found` finds."""

@@ -13,7 +13,7 @@ from tests.server.git_repository import needs_git
 
 pytestmark = pytest.mark.slow
 
-INSTALL = "pip install '.[interop]'"
+INSTALL = "pip install --group interop (pip 25.1 or newer)"
 # The wheel puts it beside the interpreter, which need not be on the PATH.
 PLACES = os.pathsep.join([os.environ.get("PATH", ""), str(Path(sys.executable).parent)])
 NVIM = shutil.which("nvim", path=PLACES)
