@@ -61,7 +61,7 @@ _BOUND_FIELDS = frozenset({"name", "pattern", "declarator", "alias", "parameter"
 _WORD = re.compile(r"[^\W\d]\w*")
 _ALIASED = re.compile(r"alias|specifier|as_clause")
 _DEEPEST = 50
-"""Most scopes in each other: what stands deeper stands in the last of them."""
+"""Most scopes in each other: a deeper one counts as the last of them."""
 _LONGEST = 200
 """Most bytes on either side by which a scope without a name is called: lines can be endless."""
 _VERSION = re.compile(r"/v\d+$|\.v\d+$")

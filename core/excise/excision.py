@@ -213,7 +213,7 @@ class Score:
 
     @property
     def text_word(self) -> str:
-        """`OVERLAPS` or `DIFFERENT`: what may be said of two texts that are no one program."""
+        """`OVERLAPS` or `DIFFERENT`: for two texts that are not the same program."""
         symmetric = self._symmetric()
         if symmetric._judged.guarded is not None:
             return OVERLAPS if symmetric._judged.guarded else DIFFERENT

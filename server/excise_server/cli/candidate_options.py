@@ -5,38 +5,21 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable
+from dataclasses import dataclass, fields
 from functools import wraps
 from typing import Any
 
 import click
 from click.core import ParameterSource
 
-from excise_server.cli.options import onto_option, source_option
+from excise_server.cli.options import onto_option, repo_option, source_option
 from excise_server.foundation.escape import visible
 from excise_server.foundation.files import read_text
 from excise_server.foundation.inputs import first_few
 from excise_server.git.checkouts import Selection
+from excise_server.processes.runs import SECONDS
 from excise_server.sources.candidates import Candidates
 from excise_server.wire.sources import CHOSEN
-
-_OPTIONS = (
-    *(source_option(name, multiple=True) for name in CHOSEN),
-    click.option("--only", metavar="GLOB", multiple=True, help="Only candidates so named."),
-    onto_option,
-    click.option(
-        "--base",
-        metavar="NAME=REV",
-        multiple=True,
-        help="The commit that a candidate started from, where git's answer is wrong.",
-    ),
-)
-
-task_option = click.option(
-    "--task",
-    metavar="ID",
-    default="",
-    help="Only one task: its number, its tool's name for it, or a candidate in it.",
-)
 
 
 def _issue(ctx: click.Context, param: click.Parameter, value: str) -> str:
@@ -48,25 +31,72 @@ def _issue(ctx: click.Context, param: click.Parameter, value: str) -> str:
     return value
 
 
-origin_option = click.option(
-    "--origin",
-    metavar="DIR",
-    help="Candidates are folders, which need no git, and all began as DIR.",
+_OPTIONS = (
+    repo_option,
+    click.option(
+        "--origin",
+        metavar="DIR",
+        help="Candidates are folders, which need no git, and all began as DIR.",
+    ),
+    *(source_option(name, multiple=True) for name in CHOSEN),
+    click.option("--only", metavar="GLOB", multiple=True, help="Only candidates so named."),
+    onto_option,
+    click.option(
+        "--base",
+        metavar="NAME=REV",
+        multiple=True,
+        help="The commit that a candidate started from, where git's answer is wrong.",
+    ),
+    click.option(
+        "--task",
+        metavar="ID",
+        default="",
+        help="Only one task: its number, its tool's name for it, or a candidate in it.",
+    ),
+    click.option(
+        "--issue",
+        metavar="FILE|TEXT",
+        default="",
+        callback=_issue,
+        help="All of them are attempts at this issue: one task, whatever they have in common.",
+    ),
+    click.option(
+        "--run",
+        metavar="COMMAND",
+        help="Run it with your rights; on what, and when, is said above.",
+    ),
+    click.option(
+        "--timeout",
+        metavar="SECONDS",
+        type=click.FloatRange(0, 1e6, min_open=True),
+        help=f"Time of a run, which is ended then.  [default: {SECONDS:g}]",
+    ),
 )
 
-issue_option = click.option(
-    "--issue",
-    metavar="FILE|TEXT",
-    default="",
-    callback=_issue,
-    help="All of them are attempts at this issue: one task, whatever they have in common.",
-)
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """Which candidates a command takes, and what it runs for them.
+
+    - ``repo``, ``origin``: their repository, or the folder that they were copied from.
+    - ``task``, ``issue``: the only task that counts, and the issue that all are about, or empty.
+    - ``run``, ``timeout``: a command, and the seconds that it has.
+    """
+
+    repo: str
+    origin: str | None
+    selection: Selection
+    task: str
+    issue: str
+    run: str | None
+    timeout: float | None
+
 
 _Command = Callable[..., Any]
 
 
-def selection_options(function: _Command) -> _Command:
-    """Add the options that select candidates, passed to the function as ``selection``."""
+def candidate_options(function: _Command) -> _Command:
+    """Add the options of every command that takes candidates, passed to it as `Asked`."""
 
     def command(
         *,
@@ -82,7 +112,15 @@ def selection_options(function: _Command) -> _Command:
             onto=onto,
             bases=tuple(map(_own_base, base)),
         )
-        return function(selection=selection, **arguments)
+        own = {
+            field.name: arguments.pop(field.name)
+            for field in fields(Asked)
+            if field.name in arguments
+        }
+        asked = Asked(selection=selection, **own)
+        if asked.run is None and asked.timeout is not None:
+            raise click.UsageError("--timeout needs --run COMMAND.")
+        return function(asked, **arguments)
 
     wrapped: _Command = wraps(function)(command)
     for option in reversed(_OPTIONS):

@@ -8,26 +8,19 @@ from contextlib import redirect_stderr
 
 import click
 
-from excise_server.candidates.chosen import for_issue
 from excise_server.candidates.landing import land_candidates
 from excise_server.candidates.scratch import scratch_copy
-from excise_server.cli.candidate_options import (
-    issue_option,
-    origin_option,
-    selection_options,
-    task_option,
-)
-from excise_server.cli.options import output_option, repo_option, run_option, verbose_option
+from excise_server.cli.candidate_options import Asked, candidate_options
+from excise_server.cli.options import output_option, verbose_option
 from excise_server.cli.progress import progress
 from excise_server.cli.review import opened, read_candidates
 from excise_server.cli.streams import say, show
 from excise_server.cli.take import make_good, write_taken
-from excise_server.cli.verdicts import run_on_mix, say_left_out, timeout_option, verdict_option
+from excise_server.cli.verdicts import run_on_mix, say_left_out, verdict_option
 from excise_server.foundation.changes import Side
 from excise_server.foundation.escape import printable, shown_name
 from excise_server.foundation.inputs import SourceError
 from excise_server.git.branches import NewCommit, check_branch, make_branch, written
-from excise_server.git.checkouts import Selection
 from excise_server.git.repository import Repository
 from excise_server.report.land import MOST, land_document, land_lines, land_markdown
 from excise_server.review.candidate import Candidate
@@ -40,14 +33,8 @@ from excise_server.wire.documents import json_text
 
 @click.command("land")
 @click.argument("candidates", nargs=-1, metavar="[CANDIDATE...]")
-@repo_option
-@origin_option
-@selection_options
-@task_option
-@issue_option
+@candidate_options
 @verdict_option
-@run_option
-@timeout_option
 @click.option("--anyway", is_flag=True, help="Also land what breaks, conflicts or fails.")
 @click.option("--write", is_flag=True, help="Change the files of this checkout, all or none.")
 @click.option("--branch", metavar="NAME", help="Make a branch with a commit for each candidate.")
@@ -59,22 +46,16 @@ from excise_server.wire.documents import json_text
 @output_option
 @verbose_option
 def command(
+    asked: Asked,
     *,
     candidates: tuple[str, ...],
-    repo: str,
-    origin: str | None,
-    task: str,
-    issue: str,
     verdicts: tuple[str, ...],
-    run: str | None,
-    timeout: float | None,
     anyway: bool,
     write: bool,
     branch: str | None,
     format: str | None,
     output: str | None,
     verbose: bool,
-    selection: Selection,
 ) -> int:
     """Put candidates of different tasks together, and say what fits and what does not.
 
@@ -104,13 +85,12 @@ def command(
     branch on top of the target, without touching your files: each commit has the author, the date
     and the message of its candidate, or yours if it is not committed.
     """
-    if run is None and timeout is not None:
-        raise click.UsageError("--timeout needs --run COMMAND.")
+    repo, origin, run = asked.repo, asked.origin, asked.run
     if write and branch is not None:
         raise click.UsageError("--write changes your files, --branch does not: give one of them.")
     if origin is not None and not (run is None and branch is None):
         raise click.UsageError("--run and --branch need a repository: leave out --origin.")
-    if branch is not None and selection.onto == SAVED:
+    if branch is not None and asked.selection.onto == SAVED:
         raise click.UsageError("--branch begins at a commit: leave out --onto saved.")
     repository = None if origin is not None else opened(repo)
     if repository is not None and branch is not None:
@@ -118,22 +98,22 @@ def command(
     if not write or origin is not None:
         make_good(repo, origin)
     top, every = read_candidates(
-        repo, origin, candidates if origin else (), selection, sought=() if origin else candidates
+        asked, candidates if origin else (), sought=() if origin else candidates
     )
     judged, bad = read_verdicts(verdicts)
     with progress("Putting together"):
         landing = land_candidates(
             repository,
-            for_issue(every, issue),
+            every,
             () if origin else candidates,
-            task=task,
+            task=asked.task,
             verdicts=judged,
             anyway=anyway,
         )
     notes = list[str]()
     is_good = True
     if run is not None and repository is not None and landing.order:
-        problem = _run(repository, landing, run, timeout)
+        problem = _run(repository, landing, run, asked.timeout)
         notes.append(problem or f"{printable(run)}: passes")
         is_good = anyway or not problem
     undo, commits = None, list[str]()

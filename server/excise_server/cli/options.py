@@ -156,9 +156,6 @@ onto_option = click.option(
     default="",
     help="What they are made for: a commit, if not the one above.",
 )
-run_option = click.option(
-    "--run", metavar="COMMAND", help="Run it with your rights; on what, and when, is said above."
-)
 
 
 def source_option(name: str, *, multiple: bool) -> _Decorator:

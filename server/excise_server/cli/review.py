@@ -14,12 +14,10 @@ import click
 from excise_server.candidates.chosen import chosen_candidates, for_issue, is_known
 from excise_server.candidates.worktrees import compare_candidates
 from excise_server.cli.candidate_options import (
+    Asked,
+    candidate_options,
     given_options,
-    issue_option,
     nothing_found,
-    origin_option,
-    selection_options,
-    task_option,
 )
 from excise_server.cli.inputs import report_rejected
 from excise_server.cli.options import (
@@ -27,8 +25,6 @@ from excise_server.cli.options import (
     intent_option,
     output_option,
     path_option,
-    repo_option,
-    run_option,
     verbose_option,
 )
 from excise_server.cli.progress import progress
@@ -37,7 +33,6 @@ from excise_server.cli.verdicts import (
     begin_parsing,
     run_checks,
     say_left_out,
-    timeout_option,
     verdict_option,
 )
 from excise_server.foundation.escape import printable
@@ -55,15 +50,9 @@ from excise_server.wire.documents import json_text
 
 @click.command("review")
 @click.argument("candidates", nargs=-1, metavar="[CANDIDATE...]")
-@repo_option
-@origin_option
-@selection_options
-@task_option
-@issue_option
-@intent_option
+@candidate_options
 @verdict_option
-@run_option
-@timeout_option
+@intent_option
 @path_option
 @click.option(
     "--against",
@@ -75,22 +64,16 @@ from excise_server.wire.documents import json_text
 @output_option
 @verbose_option
 def command(
+    asked: Asked,
     *,
     candidates: tuple[str, ...],
-    repo: str,
-    origin: str | None,
-    task: str,
-    issue: str,
     intent: str,
     verdicts: tuple[str, ...],
-    run: str | None,
-    timeout: float | None,
     path: tuple[str, ...],
     against: str,
     format: str,
     output: str | None,
     verbose: bool,
-    selection: Selection,
 ) -> int:
     """Show what all candidates did, for deciding; or the hunks of every CANDIDATE that is named.
 
@@ -115,26 +98,25 @@ def command(
     Git is only read, and only the command of --run is run, with your rights: on the base, and once
     for each same code with the same tests. What it does beside the base stands beside the verdict.
     """
-    if run is None and timeout is not None:
-        raise click.UsageError("--timeout needs --run COMMAND.")
-    top, found = read_candidates(repo, origin, candidates, selection)
-    found = for_issue(found, issue)
-    has_hunks = bool(candidates and origin is None) or bool(path or against)
+    repo, selection = asked.repo, asked.selection
+    top, found = read_candidates(asked, candidates)
+    has_hunks = bool(candidates and asked.origin is None) or bool(path or against)
     if not found.found and format == "text":
         show("\n".join(nothing_found(selection, found)), output)
         return report_rejected(found.rejected)
     judged, bad = read_verdicts(verdicts)
     interrupted = False
-    if run is not None:
-        place = top if origin is not None else opened(repo, only_commits=not selection.worktrees)
-        runs = run_checks(found, place, selection, run=run, timeout=timeout, task=task)
+    if asked.run is not None:
+        is_repository = asked.origin is None
+        place = opened(repo, only_commits=not selection.worktrees) if is_repository else top
+        runs = run_checks(found, place, asked, asked.run)
         judged += runs.verdicts
         interrupted = runs.interrupted
     begin_parsing()
     with progress("Comparing"):
         base = candidate_called(against, found.found).id if against else ORIGIN
         document = review_document(
-            compare_candidates(top, found, task=task, intent=intent, verdicts=judged)
+            compare_candidates(top, found, task=asked.task, intent=intent, verdicts=judged)
         )
         if path:
             document = chosen_hunks(document, path)
@@ -143,7 +125,7 @@ def command(
     options = shlex.join(given_options(*left_out, "task", "intent", "verbose"))
     page = Page(document, verbose=verbose, options=printable(options))
     _print(page, base if has_hunks else None, format, output)
-    is_partial = not candidates or path or against or origin is not None or output is not None
+    is_partial = not candidates or path or against or asked.origin or output is not None
     if format == "text" and not is_partial and sys.stdout.isatty() and not os.environ.get("CI"):
         _note_shown(repo, page, found.found)
     say_left_out(bad)
@@ -205,28 +187,23 @@ def opened(folder: str, *, only_commits: bool = False) -> Repository:
 
 
 def read_candidates(
-    repo: str,
-    origin: str | None,
-    names: Sequence[str],
-    selection: Selection,
-    hint: str = "",
-    sought: Sequence[str] = (),
+    asked: Asked, names: Sequence[str], hint: str = "", sought: Sequence[str] = ()
 ) -> tuple[str, Candidates]:
     """Return the top folder of what candidates change, and the candidates.
 
     Raises click.UsageError if an origin has no folders, or options about git. Raises
     excise_server.sources.SourceError if the repository or the origin cannot be read.
 
-    - ``origin``: without a repository, the folder from which all candidates were copied.
     - ``names``: the only candidates of the repository; with an origin, the folders that were copied
       from it.
     - ``hint``: how the command takes these folders, if not as arguments.
     - ``sought``: names that have to be among the candidates. Those that are not may be branches,
       requests or commits, as ``--git`` names them.
     """
+    origin, selection = asked.origin, asked.selection
     if origin is None:
         with progress("Reading"):
-            repository = opened(repo, only_commits=not selection.worktrees)
+            repository = opened(asked.repo, only_commits=not selection.worktrees)
             found = find_candidates(repository, selection)
             refs = [n for n in (*names, *sought) if not is_known(n, found)]
             if refs:
@@ -234,10 +211,12 @@ def read_candidates(
                 wider = replace(selection, chosen={**selection.chosen, "git": git})
                 with_refs = find_candidates(repository, wider)
                 found = with_refs if len(with_refs.found) > len(found.found) else found
-            return repository.top, chosen_candidates(found, names)
-    if selection != Selection(only=selection.only) or repo != ".":
+            found = for_issue(chosen_candidates(found, names), asked.issue)
+            return repository.top, found
+    if selection != Selection(only=selection.only) or asked.repo != ".":
         raise click.UsageError("--origin reads plain folders: drop the options about git.")
     if not names:
         raise click.UsageError(f"--origin needs the folders that began as it{hint}.")
     with progress("Reading"):
-        return os.path.realpath(origin), find_folders(origin, names, only=selection.only)
+        found = find_folders(origin, names, only=selection.only)
+        return os.path.realpath(origin), for_issue(found, asked.issue)

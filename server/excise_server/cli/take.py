@@ -13,25 +13,18 @@ from functools import partial
 import click
 import msgspec
 
-from excise_server.candidates.chosen import for_issue, take_from_review
+from excise_server.candidates.chosen import take_from_review
 from excise_server.candidates.scratch import scratch_copy
 from excise_server.candidates.written import Checkout, opened_checkout
-from excise_server.cli.candidate_options import (
-    given_options,
-    issue_option,
-    origin_option,
-    selection_options,
-    task_option,
-)
-from excise_server.cli.options import choice_option, repo_option, run_option
+from excise_server.cli.candidate_options import Asked, candidate_options, given_options
+from excise_server.cli.options import choice_option
 from excise_server.cli.progress import progress
 from excise_server.cli.review import opened, read_candidates
 from excise_server.cli.streams import say
-from excise_server.cli.verdicts import run_on_mix, timeout_option
+from excise_server.cli.verdicts import run_on_mix
 from excise_server.foundation.escape import source_text, visible
 from excise_server.foundation.files import file_error
 from excise_server.foundation.inputs import SourceError
-from excise_server.git.checkouts import Selection
 from excise_server.processes.lifetime import held_signals
 from excise_server.processes.parsers import cache_folder
 from excise_server.report.take import take_document, undone_document
@@ -44,41 +37,29 @@ _MAX_PLAN = 10_000_000
 
 @click.command("take")
 @click.argument("choices", nargs=-1, metavar="[CANDIDATE [PATH[#LINES]]...]...")
-@repo_option
+@candidate_options
 @click.option(
     "--plan", metavar="FILE", help="Take what a program chose (docs/json.md); - to read it."
 )
 @click.option("--digest", metavar="DIGEST", help="Only if the review still has this digest.")
-@origin_option
 @click.option("--conflicts", is_flag=True, help="Also take parts that conflict with the target.")
 @click.option("--split", is_flag=True, help="Take hunks without those that belong with them.")
 @click.option("--anyway", is_flag=True, help="Also take a mix that cannot work: see below.")
-@run_option
-@timeout_option
 @click.option("--write", is_flag=True, help="Change the files of this checkout, all or none.")
 @click.option("--undo", is_flag=True, help="Undo the last --write of this checkout.")
-@selection_options
-@task_option
-@issue_option
 @choice_option("--format", ("text", "json"), "text", "A patch, or for programs (docs/json.md).")
 def command(
+    asked: Asked,
     *,
     choices: tuple[str, ...],
-    repo: str,
     plan: str | None,
     digest: str | None,
-    origin: str | None,
     conflicts: bool,
     split: bool,
     anyway: bool,
-    run: str | None,
-    timeout: float | None,
     write: bool,
     undo: bool,
     format: str,
-    task: str,
-    issue: str,
-    selection: Selection,
 ) -> int:
     """Print one git patch of what you choose, made for HEAD of this checkout.
 
@@ -111,6 +92,7 @@ def command(
     The command never stages or commits. --undo also undoes what was interrupted, and keeps what you
     edited since; if that is on the same lines, nothing is undone.
     """
+    repo, origin, run = asked.repo, asked.origin, asked.run
     if undo:
         given = plan, digest, run
         if choices or conflicts or write or any(each is not None for each in given):
@@ -120,8 +102,6 @@ def command(
         raise click.UsageError("name a CANDIDATE, or give a --plan FILE, and not both.")
     if plan is not None and (digest is not None or conflicts or split or anyway):
         raise click.UsageError("a --plan has its own digest, conflicts, split and anyway.")
-    if run is None and timeout is not None:
-        raise click.UsageError("--timeout needs --run COMMAND.")
     if run is not None and origin is not None:
         raise click.UsageError("--run needs a repository: leave out --origin.")
     planned = None if plan is None else _read_plan(plan)
@@ -129,11 +109,9 @@ def command(
         make_good(repo, origin)
     folders: tuple[str, ...] = ()
     if origin is not None:
-        folders, selection = selection.only, replace(selection, only=())
-    top, candidates = read_candidates(
-        repo, origin, folders, selection, ": --only FOLDER", choices[:1]
-    )
-    candidates = for_issue(candidates, issue)
+        folders = asked.selection.only
+        asked = replace(asked, selection=replace(asked.selection, only=()))
+    top, candidates = read_candidates(asked, folders, ": --only FOLDER", choices[:1])
     if planned is None:
         choose = partial(choices_named, choices, in_conflict=conflicts)
     else:
@@ -144,7 +122,7 @@ def command(
             result = take_from_review(
                 candidates,
                 choose,
-                task=task,
+                task=asked.task,
                 digest=digest,
                 anyway=anyway,
                 split=split,
@@ -160,7 +138,7 @@ def command(
         with scratch_copy(opened(repo), result.origin, result.files) as (folder, left_out):
             for path in left_out:
                 say(f"not in the scratch copy: {visible(path)}")
-            reason = run_on_mix(folder, run, timeout)
+            reason = run_on_mix(folder, run, asked.timeout)
         if reason:
             say(f"the mix does not pass {run}: {reason}{'' if anyway else f'; {ANYWAY_HINT}'}")
             if not anyway:

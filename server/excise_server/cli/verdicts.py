@@ -11,12 +11,12 @@ import click
 import msgspec
 
 from excise_server.candidates.running import place_in_repository, place_of_folders, run_classes
+from excise_server.cli.candidate_options import Asked
 from excise_server.cli.options import asked_jobs
 from excise_server.cli.progress import progress
 from excise_server.cli.streams import say
 from excise_server.foundation.escape import printable
 from excise_server.foundation.inputs import SourceError
-from excise_server.git.checkouts import Selection
 from excise_server.git.repository import Repository
 from excise_server.processes.parsers import cache_folder
 from excise_server.processes.runs import JOBS, SECONDS, Runs, own_folder, run_in_folders
@@ -26,13 +26,6 @@ from excise_server.sources.candidates import SAVED, Candidates
 
 _TAIL, _TAIL_LINES = 4_000, 20
 """Bytes and lines at the end of a run's output that are shown."""
-
-timeout_option = click.option(
-    "--timeout",
-    metavar="SECONDS",
-    type=click.FloatRange(0, 1e6, min_open=True),
-    help=f"Time of a run, which is ended then.  [default: {SECONDS:g}]",
-)
 
 verdict_option = click.option(
     "--verdicts",
@@ -45,34 +38,30 @@ verdict_option = click.option(
 def run_checks(
     candidates: Candidates,
     repository: Repository | str,
-    selection: Selection,
-    *,
+    asked: Asked,
     run: str,
-    timeout: float | None,
-    task: str = "",
 ) -> Runs:
     """Run a command for candidates and on their base, and report progress on standard error.
 
     Raises SourceError if no task has that name, or nothing can be run here.
 
     - ``repository``: the repository of the candidates, or the folder that they all began as.
-    - ``selection``: how they were chosen.
-    - ``task``: the only task whose candidates it is run for; empty for all.
+    - ``asked``: how they were chosen, and of which task.
     """
     with progress("Comparing"):
-        classes = _classes(candidates, task)
+        classes = _classes(candidates, asked.task)
     if isinstance(repository, str):
         place = place_of_folders(repository)
     else:
         place = place_in_repository(
             repository,
             candidates.origin,
-            saved=selection.onto == SAVED,
-            untracked=selection.untracked,
+            saved=asked.selection.onto == SAVED,
+            untracked=asked.selection.untracked,
             say=say,
         )
     of_class = [[candidates.found[index] for index in members] for members in classes]
-    runs = _run(run, of_class, timeout, place=place)
+    runs = _run(run, of_class, asked.timeout, place=place)
     if runs.verdicts:
         say(f"verdicts for --verdicts: {runs.file}")
     return runs

@@ -359,7 +359,7 @@ class Page:
         """Return the first candidate, or the first with the same code that also adds tests."""
         first = self.document.candidates[0]
         edits = [edit for task in self.document.tasks for of in task.families for edit in of.edits]
-        [same] = [edit.members for edit in edits if first.id in edit.members]
+        same = next(edit.members for edit in edits if first.id in edit.members)
 
         def known(entry: d.CandidateEntry) -> tuple[object, ...]:
             return entry.verdict, entry.evidence, entry.broken, entry.conflicts

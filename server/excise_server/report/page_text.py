@@ -236,7 +236,7 @@ class _Overview:
             yield Text(f"{_INDENT}{start}{', '.join(labels)}")
             return
         longest = max(self.width - cell_len(_INDENT + start) - 1, 8)
-        parts = [Text(cut(label, longest)) for label in labels]
+        parts = [Text(_shorter(label, longest)) for label in labels]
         count = len(parts)
         while True:
             rest = [Text(f"and {len(parts) - count:,} more")] * (count < len(parts))
@@ -249,14 +249,7 @@ class _Overview:
     def label(self, block: FamilyBlock, longest: int) -> str:
         """Return the name of a single candidate, with what is said of it, in so many columns."""
         name = printable(block.edits[0].names[0])
-        label = printable(self.page.labels[block.edits[0].ids[0]])
-        if self.width == UNWRAPPED:
-            return name
-        short, said = cut(label, longest), Text(name.removeprefix(label))
-        if said.cell_len > (room := longest - cell_len(short)):
-            said.truncate(max(room - 1, 0), overflow="ellipsis")
-            return f"{short}{said.plain})" if said.cell_len > len(" (ab") else short
-        return short + said.plain
+        return name if self.width == UNWRAPPED else _shorter(name, longest)
 
     def rows(self, letter: str, block: FamilyBlock, most: int, pad: int = 0) -> Iterator[Text]:
         """Yield a candidate: its name, where, and the line that tells.
@@ -305,6 +298,16 @@ class _Overview:
             return
         words = [Text(cut(word, self.width - 5), style) for word in text.strip().split(" ")]
         yield from filled(words, self.width, Text(first or indent, "bold" if first else style), " ")
+
+
+def _shorter(name: str, longest: int) -> str:
+    """Return a name, and in brackets what is said of it as far as there is room."""
+    label, bracket, facts = name.partition(" (")
+    short, said = cut(label, longest), Text(bracket + facts)
+    if said.cell_len > (room := longest - cell_len(short)):
+        said.truncate(max(room - 1, 0), overflow="ellipsis")
+        return f"{short}{said.plain})" if said.cell_len > len(" (ab") else short
+    return short + said.plain
 
 
 def _more(sizes: Sequence[int]) -> str:
