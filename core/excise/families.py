@@ -50,14 +50,17 @@ def families(
     import numpy as np
 
     chosen = list(range(len(matrix.ids)) if members is None else members)
-    edits = {index: grams(matrix.statements(index)) for index in chosen}
+    changed = {index: matrix.statements(index) for index in chosen}
+    edits = {index: grams(statements) for index, statements in changed.items()}
+    places = {index: {(path, own[0]) for path, _, own in changed[index]} for index in chosen}
     sizes = {index: edit.total() for index, edit in edits.items()}
     distances = np.zeros((len(chosen), len(chosen)))
     for row, i in enumerate(chosen):
         for column, j in enumerate(chosen[:row]):
-            # Where one is much larger than the other, they cannot be near.
+            # Far apart are two of which one is much larger, or which change no function in common.
             can_be = 2 * min(sizes[i], sizes[j]) >= similarity * (sizes[i] + sizes[j])
-            alike = near(edits[i], edits[j]) if can_be else 0.0
+            is_near = can_be and not places[i].isdisjoint(places[j])
+            alike = near(edits[i], edits[j]) if is_near else 0.0
             if alike < 1.0 and matrix.level(i, j) is not None:
                 alike = 1.0
             distances[row, column] = distances[column, row] = 1.0 - alike
