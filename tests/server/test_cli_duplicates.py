@@ -271,7 +271,7 @@ def test_bumps_of_versions_have_a_word_of_their_own(tmp_path):
     }
     assert words[frozenset("ab")] == "version bumps"
     assert words[frozenset("de")] == ""
-    assert {words[pair] for pair in words if "f" in pair} <= {"another of this author's"}
+    assert {words[pair] for pair in words if "f" in pair} <= {"by the same author"}
 
 
 def mbox(*mails: str) -> str:

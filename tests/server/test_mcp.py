@@ -12,7 +12,8 @@ import pytest
 from mcp import Client, StdioServerParameters
 from mcp.types import ListRootsResult, Root
 from tests.server.command import excise
-from tests.server.git_repository import make, needs_git
+from tests.server.edited_worktrees import edited_worktrees
+from tests.server.git_repository import needs_git
 from tests.server.raw_client import serving
 from tests.server.test_lsp_actions import FULL, actions
 
@@ -39,13 +40,7 @@ EDITS = {"ada": ("x + 2", "x - 2"), "bo": ("x + 2", "x - 2"), "chen": ("x + 2", 
 
 @pytest.fixture
 def repo(tmp_path, monkeypatch):
-    made = make(tmp_path, monkeypatch)
-    made.commit(a__py=ORIGIN)
-    for name, (old, new) in EDITS.items():
-        tree = tmp_path / name
-        made.git("worktree", "add", "--quiet", "-b", name, tree)
-        (tree / "a.py").write_text(ORIGIN.replace(old, new))
-    return made
+    return edited_worktrees(tmp_path, monkeypatch, EDITS, a__py=ORIGIN)
 
 
 def asked(server, *calls, **options):
