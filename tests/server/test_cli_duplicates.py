@@ -12,7 +12,7 @@ from tests.server.command import excise, one_line
 
 from excise.patches import read
 from excise.patches.evidence import Background
-from excise_server.duplicates.find import find_duplicates, proposals_of
+from excise_server.duplicates.find import AUTHOR, find_duplicates, proposals_of
 from excise_server.queue.reading import read_queue
 from excise_server.report.cluster import pair_entries
 from excise_server.wire.documents import ClusterDocument, DuplicatesDocument, plain
@@ -271,7 +271,7 @@ def test_bumps_of_versions_have_a_word_of_their_own(tmp_path):
     }
     assert words[frozenset("ab")] == "version bumps"
     assert words[frozenset("de")] == ""
-    assert {words[pair] for pair in words if "f" in pair} <= {"by the same author"}
+    assert {words[pair] for pair in words if "f" in pair} <= {AUTHOR}
 
 
 def mbox(*mails: str) -> str:

@@ -41,7 +41,7 @@ class Compared:
 
 
 @dataclass(frozen=True, slots=True)
-class Edits:
+class CandidateEdits:
     """What candidates change, as the matrix takes it, by their ids.
 
     - ``pairs``: the files that each changes.
@@ -57,9 +57,9 @@ class Edits:
     change_sets: dict[str, ChangeSet] = field(default_factory=dict)
 
 
-def edits_of(found: Sequence[Candidate], ignored: Sequence[str] = IGNORED) -> Edits:
+def edits_of(found: Sequence[Candidate], ignored: Sequence[str] = IGNORED) -> CandidateEdits:
     """Return what candidates of one target change, without the ignored files."""
-    edits = Edits()
+    edits = CandidateEdits()
     for candidate in found:
         complete = Patch(patch_files(candidate.old, candidate.new))
         counted, left_out = counted_files(complete, ignored)
@@ -105,7 +105,7 @@ def scored(
     ignored: Sequence[str] = IGNORED,
     cancel: CancelFlag | None = None,
     readings: Readings | None = None,
-) -> tuple[Edits, ScoreMatrix, tuple[dict[str, str], ...]]:
+) -> tuple[CandidateEdits, ScoreMatrix, tuple[dict[str, str], ...]]:
     """Return what candidates change, their matrix and the kinds of their files, as in `compared`.
 
     That costs a tenth of all.
