@@ -194,7 +194,7 @@ class ExciseServer(Connection):
         self._replaying[key] = current, cancel
         replayed = None
         try:
-            replayed = await asyncio.to_thread(self.pool.replay, before, current, texts, cancel)
+            replayed = await asyncio.to_thread(self.pool.first.replay, before, current, texts, cancel)
         except (Cancelled, FailedInWorkerError) as error:
             if not cancel.cancelled:
                 logger.error("the review cannot start again", exc_info=error)

@@ -142,6 +142,14 @@ class Survey(Order, tag="survey"):
     arguments: bytes
 
 
+class Replay(Order, tag="replay"):
+    """Replay revisions of a text on a newer one."""
+
+    before: bytes
+    current: bytes
+    texts: tuple[bytes, ...]
+
+
 class Cancel(_Message, tag="cancel"):
     """Stop the request of that number."""
 
@@ -154,7 +162,7 @@ class Forget(_Message, tag="forget"):
     uri: bytes
 
 
-Request = Analyse | Survey | Cancel | Forget
+Request = Analyse | Survey | Replay | Cancel | Forget
 
 
 # --- from a worker ---
@@ -319,4 +327,12 @@ class Surveyed(_Message, tag="surveyed"):
     document: memoryview
 
 
-Answer = Opened | Failed | Scored | Surveyed
+class Replayed(_Message, tag="replayed"):
+    """The texts, in the order in which they were sent."""
+
+    number: int
+    work: WorkFrame
+    texts: tuple[bytes, ...]
+
+
+Answer = Opened | Failed | Scored | Surveyed | Replayed

@@ -13,6 +13,7 @@ from typing import NoReturn
 
 from excise import CancelFlag, Cancelled, Options
 from excise.clustering import DISTANCE, LINKAGE, cluster_values
+from excise.replay import Replayer
 from excise.text import Revision
 from excise_server.editor.analysis import Analyst, RevisionComparison, Snapshot, compare
 from excise_server.foundation.inputs import SourceError, UnansweredError
@@ -23,10 +24,6 @@ from excise_server.workers.scored import pack
 
 _SWITCH = 0.0005
 """Seconds after which the reading thread gets the interpreter: a cancel waits for that."""
-
-_WHOLE = 32
-"""Requests after which everything is looked through for cycles, and not only what is new."""
-
 
 class Service:
     """Keeps texts, matrices and trees between requests.
@@ -54,6 +51,11 @@ class Service:
                 reports = {} if request.lexical else self._reports
                 report = survey(request.kind, request.arguments, cancel, reports)
                 return w.Surveyed(request.number, self._work(), memoryview(report))
+            if isinstance(request, w.Replay):
+                before, current = w.as_text(request.before), w.as_text(request.current)
+                replayer = Replayer(before, current, cancel=cancel)
+                texts = (replayer.replay(w.as_text(text)).text for text in request.texts)
+                return w.Replayed(request.number, self._work(), tuple(map(w.as_bytes, texts)))
             assert isinstance(request, w.Analyse)
             analysis = self._analyst.analyse(self._snapshot(request), cancel)
             number, comparison = self._sent.get(request.uri, (0, None))
@@ -115,14 +117,15 @@ def rehearse() -> None:
     gc.freeze()
 
 
-def _load_the_rest() -> None:
-    """Have what only some matrices need loaded: a chain, whose clusters the linkage decides."""
+def _while_idle() -> None:
+    """Load what only some matrices need (a chain, whose clusters the linkage decides), and look
+    through what is new for cycles, once: over the trees of 64 revisions that takes half a second."""
     if "sklearn" not in sys.modules:
         import numpy as np
 
         cluster_values(np.array([[1, 0.6, 0], [0.6, 1, 0.6], [0, 0.6, 1]]), DISTANCE, LINKAGE)
-        gc.collect()
-        gc.freeze()
+    gc.collect()
+    gc.freeze()
 
 
 def _resident() -> int:
@@ -158,18 +161,16 @@ def main() -> NoReturn:
 
     send(w.Opened())
     service = Service(guard)
-    # Collections in the middle of an answer take half of its time: trees are many objects, and in
-    # no cycle. They wait until it is sent.
+    # Collections take half of an answer's time, and those behind it would delay the next one: trees
+    # are many objects, and few are in a cycle. They wait until nobody asks.
     gc.disable()
-    answered = 0
     while True:
-        request = inbox.next(_load_the_rest, most or None)
+        request = inbox.next(_while_idle, most or None)
         if isinstance(request, w.Forget):
             service.forget(request)
+            gc.unfreeze()
         else:
             send(service.answer(request, inbox.begin(request.number)))
-            answered += 1
-            gc.collect(1 if answered % _WHOLE else 2)
 
 
 if __name__ == "__main__":

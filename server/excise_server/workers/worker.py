@@ -32,7 +32,7 @@ from excise_server.processes.worker import DEADLINE, MissingError, Process
 from excise_server.wire import worker as w
 from excise_server.workers.child import Service
 from excise_server.workers.scored import Scores, unpack
-from excise_server.workers.surveys import arguments_of, document_of
+from excise_server.workers.surveys import document_of
 
 logger = logging.getLogger(__name__)
 
@@ -45,7 +45,7 @@ INSIDE = 0.05
 ELSEWHERE = 1.0
 """Seconds that it gets anywhere else."""
 
-REPLAYED = 200_000
+REPLAYED = 1 << 22
 """Characters of texts, about, that a worker is asked to replay at once."""
 
 _OPENING = 60.0
@@ -70,7 +70,7 @@ Head = tuple[int, bool, tuple[bytes, ...]]
 """How every order begins: its number, whether parsers are kept out, and what is quarantined."""
 
 R = TypeVar("R")
-A = TypeVar("A", w.Scored, w.Surveyed)
+A = TypeVar("A", w.Scored, w.Surveyed, w.Replayed)
 
 
 class FailedInWorkerError(Exception):
@@ -143,6 +143,26 @@ class Worker:
             lambda answer: document_of(kind, answer.document),
             cancel,
         )
+
+    def replay(
+        self, before: str, current: str, texts: Sequence[str], cancel: StopFlag
+    ) -> list[str]:
+        """Replay revisions of a text on a newer one, as `excise.replay` does.
+
+        Raises excise.errors.Cancelled and FailedInWorkerError as for `analyse`.
+        """
+        sides = w.as_bytes(before), w.as_bytes(current)
+        replayed: list[str] = []
+        size = max(1, REPLAYED // max(1, *map(len, texts)))
+        for start in range(0, len(texts), size):
+            part = tuple(map(w.as_bytes, texts[start : start + size]))
+            replayed += self._ask(
+                w.Replayed,
+                lambda head, part=part: w.Replay(*head, *sides, part),
+                partial(_texts, len(part)),
+                cancel,
+            )
+        return replayed
 
     @property
     def work(self) -> w.WorkFrame:
@@ -327,6 +347,16 @@ class Worker:
         logger.warning("no worker process can be used (%s): scoring in this process", error)
 
 
+def _texts(count: int, answer: w.Replayed) -> list[str]:
+    try:
+        texts = list(map(w.as_text, answer.texts))
+    except UnicodeDecodeError as error:
+        raise w.BrokenFrameError(f"malformed message: {error}") from error
+    if len(texts) != count:
+        raise w.BrokenFrameError("malformed message: a text for each revision")
+    return texts
+
+
 class _Told:
     """What one process knows, and is not sent again: quarantined texts, the numbers of texts, and
     the scores that came from it, by document."""
@@ -376,7 +406,7 @@ class _Process(Process):
         named = [str(page), str(idle or 0)]
         try:
             super().__init__(
-                [sys.executable, "-I", "-m", "excise_server.workers.child", *named],
+                [sys.executable, "-I", "-X", "faulthandler", "-m", "excise_server.workers.child", *named],
                 partial(w.read_messages, kind=w.Answer),
                 pass_fds=() if page < 0 else (page,),
                 env=os.environ | {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"},
@@ -492,25 +522,6 @@ class WorkerPool:
     def survey(self, kind: str, arguments: bytes, cancel: StopFlag) -> dict[str, Any]:
         """Make a report on a repository, as `Worker.survey` does."""
         return self.second.survey(kind, arguments, cancel)
-
-    def replay(
-        self, before: str, current: str, texts: Sequence[str], cancel: StopFlag
-    ) -> list[str]:
-        """Replay revisions of a text on a newer one, as `excise.replay` does.
-
-        Raises excise.errors.Cancelled and FailedInWorkerError as for `Worker.analyse`.
-        """
-        replayed: list[str] = []
-        # JSON is written and read under Python's lock: in one piece it would hold up who types.
-        size = max(1, REPLAYED // max(1, *map(len, texts)))
-        for start in range(0, len(texts), size):
-            part = list(texts[start : start + size])
-            arguments = arguments_of(before=before, current=current, texts=part)
-            answer = list(self.first.survey("replayed", arguments, cancel)["texts"])
-            if len(answer) != len(part):
-                raise FailedInWorkerError("a worker wrote another number of texts")
-            replayed += answer
-        return replayed
 
     @property
     def work(self) -> tuple[int, int]:
