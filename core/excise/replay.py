@@ -126,8 +126,8 @@ class Replayer:
     def __init__(self, base: str, origin: str, *, cancel: CancelFlag | None = None) -> None:
         self._written = base, origin
         self._texts = Text.of(base), Text.of(origin)
-        self._lines = [_bare(text) for text in self._texts]
-        self._sides = _Sides(*self._lines, cancel)
+        self._origin = _bare(self._texts[1])
+        self._sides = _Sides(_bare(self._texts[0]), self._origin, cancel)
 
     def replay(self, revision: str) -> Replayed:
         """Replay one revision.
@@ -137,7 +137,7 @@ class Replayer:
         (base, origin), text = self._texts, Text.of(revision)
         lines = _bare(text)
         replayed = _replayed(self._sides, lines)
-        merged = spliced(self._lines[1], lines, replayed.edits)
+        merged = spliced(self._origin, lines, replayed.edits)
         # Whether the last line has its line end: the side that changed this decides.
         is_ended = (text if text.is_ended != base.is_ended else origin).is_ended
         result = "\n".join(merged)

@@ -102,6 +102,16 @@ class Publisher:
         if changed:
             self.refresher.scores_changed(key)
 
+    def show_early(self, snapshot: Snapshot, findings: Findings) -> None:
+        """Show hunks to a client that does not ask, until their result comes."""
+        settings, key = self._server.settings, document_key(snapshot.uri_or_path)
+        if self.refresher.pulls or not settings.diagnostics:
+            return
+        mapper = Mapper(snapshot.shown, self._server.encoding)
+        marks = _diagnostics(snapshot.uri_or_path, findings, mapper, settings.severity, None)
+        shown = [mark for mark in marks if not self.typed.holds(key, mark.range)]
+        self._publish(key, snapshot.uri_or_path, snapshot.version, shown)
+
     def note_problems(self, key: str, outcome: Outcome, problems: tuple[MixProblem, ...]) -> None:
         """Keep what a mix breaks, and publish it, unless there is a newer result."""
         result = self._results.get(key)
@@ -300,6 +310,8 @@ def _diagnostics(
         t.DiagnosticRelatedInformation(t.Location(uri, hunk.range), hunk.message)
         for hunk in hunks[:MAX_RELATED]
     ]
+    if not findings.message:
+        return hunks
     file = t.Diagnostic(
         range=mapper.visible(0, 1),
         message=findings.message,

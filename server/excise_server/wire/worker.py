@@ -319,6 +319,15 @@ class Scored(_Message, tag="scored"):
     given_sites: tuple[Site, ...]
 
 
+class Marked(_Message, tag="marked"):
+    """The hunks of an analysis, before its scores: an answer that another one follows."""
+
+    number: int
+    hunks: tuple[HunkFrame, ...]
+    sites: tuple[Site, ...]
+    decided: tuple[bool, ...]
+
+
 class Surveyed(_Message, tag="surveyed"):
     """The document of a survey, in JSON."""
 
@@ -335,4 +344,4 @@ class Replayed(_Message, tag="replayed"):
     texts: tuple[bytes, ...]
 
 
-Answer = Opened | Failed | Scored | Surveyed | Replayed
+Answer = Opened | Failed | Marked | Scored | Surveyed | Replayed

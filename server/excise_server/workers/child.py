@@ -9,21 +9,26 @@ import gc
 import os
 import sys
 import traceback
+from collections.abc import Callable
 from typing import NoReturn
 
 from excise import CancelFlag, Cancelled, Options
 from excise.clustering import DISTANCE, LINKAGE, cluster_values
 from excise.replay import Replayer
 from excise.text import Revision
-from excise_server.editor.analysis import Analyst, RevisionComparison, Snapshot, compare
+from excise_server.editor.analysis import Analyst, EarlyHunks, RevisionComparison, Snapshot, compare
 from excise_server.foundation.inputs import SourceError, UnansweredError
 from excise_server.processes.parsers import Guard, limit_memory, shared_page
 from excise_server.processes.worker import Inbox
 from excise_server.wire import worker as w
-from excise_server.workers.scored import pack
+from excise_server.workers.scored import pack, pack_early
 
 _SWITCH = 0.0005
 """Seconds after which the reading thread gets the interpreter: a cancel waits for that."""
+
+EARLY = 16
+"""Revisions from which the hunks of an analysis are sent before its scores, which take longer."""
+
 
 class Service:
     """Keeps texts, matrices and trees between requests.
@@ -39,8 +44,10 @@ class Service:
         self._reports: dict[str, tuple[bytes, bytes]] = {}
         self._count = 0
 
-    def answer(self, request: w.Order, cancel: CancelFlag) -> w.Answer:
-        """Do what was asked for; whatever goes wrong is an answer."""
+    def answer(
+        self, request: w.Order, cancel: CancelFlag, send: Callable[[w.Answer], object]
+    ) -> w.Answer:
+        """Do what was asked for; whatever goes wrong is an answer. Marks are sent before."""
         self._guard.refuse(request.quarantined)
         self._guard.everything = request.lexical
         try:
@@ -57,7 +64,13 @@ class Service:
                 texts = (replayer.replay(w.as_text(text)).text for text in request.texts)
                 return w.Replayed(request.number, self._work(), tuple(map(w.as_bytes, texts)))
             assert isinstance(request, w.Analyse)
-            analysis = self._analyst.analyse(self._snapshot(request), cancel)
+            snapshot = self._snapshot(request)
+
+            def early(found: EarlyHunks) -> None:
+                if len(snapshot.revisions) >= EARLY:
+                    send(pack_early(request.number, found))
+
+            analysis = self._analyst.analyse(snapshot, cancel, early)
             number, comparison = self._sent.get(request.uri, (0, None))
             if comparison is not analysis.comparison:
                 self._count += 1
@@ -118,8 +131,10 @@ def rehearse() -> None:
 
 
 def _while_idle() -> None:
-    """Load what only some matrices need (a chain, whose clusters the linkage decides), and look
-    through what is new for cycles, once: over the trees of 64 revisions that takes half a second."""
+    """Load what only some matrices need: a chain, whose clusters the linkage decides.
+
+    And look through what is new for cycles: over the trees of 64 revisions that takes 0.5 s.
+    """
     if "sklearn" not in sys.modules:
         import numpy as np
 
@@ -170,7 +185,7 @@ def main() -> NoReturn:
             service.forget(request)
             gc.unfreeze()
         else:
-            send(service.answer(request, inbox.begin(request.number)))
+            send(service.answer(request, inbox.begin(request.number), send))
 
 
 if __name__ == "__main__":

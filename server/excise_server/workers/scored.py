@@ -17,6 +17,7 @@ from excise.agreement import NAMES, WORDS
 from excise_server.editor.analysis import (
     MAX_PAIRS,
     Analysis,
+    EarlyHunks,
     PlainMatrix,
     RevisionComparison,
     Snapshot,
@@ -42,6 +43,11 @@ def pack(
         given=None if given == analysis.hunks else tuple(map(_packed, given)),
         given_sites=tuple(site for _, site in analysis.given),
     )
+
+
+def pack_early(number: int, early: EarlyHunks) -> w.Marked:
+    """Return the message for the hunks of an analysis whose scores follow."""
+    return w.Marked(number, tuple(map(_packed, early.hunks)), early.sites, early.decided)
 
 
 def _packed_scores(analysis: Analysis) -> w.ScoresFrame:
@@ -129,6 +135,24 @@ def unpack(snapshot: Snapshot, answer: w.Scored, known: Scores | None) -> tuple[
     ), known
 
 
+def unpack_early(snapshot: Snapshot, answer: w.Marked) -> EarlyHunks:
+    """Return the hunks of a snapshot whose scores follow.
+
+    Raises BrokenFrameError if something in the message cannot be.
+    """
+    try:
+        _check(len(answer.decided) == len(answer.hunks), "a decision a hunk")
+        _check_sites(answer.sites, len(answer.hunks), _lines(snapshot.shown))
+        return EarlyHunks(_hunks(snapshot, answer.hunks), answer.sites, answer.decided)
+    except ValueError as error:
+        raise w.BrokenFrameError(f"malformed message: {error}") from error
+
+
+def _hunks(snapshot: Snapshot, frames: Sequence[w.HunkFrame]) -> tuple[Hunk, ...]:
+    sizes = [_lines(snapshot.origin), *(_lines(r.text) for r in snapshot.revisions)]
+    return tuple(_hunk(frame, sizes, snapshot.texts) for frame in frames)
+
+
 def _scores(snapshot: Snapshot, number: int, frame: w.ScoresFrame) -> Scores:
     ids, count = snapshot.ids, len(snapshot.ids)
     notes = tuple(tuple(map(w.as_text, own)) for own in frame.notes)
@@ -162,14 +186,7 @@ def _scores(snapshot: Snapshot, number: int, frame: w.ScoresFrame) -> Scores:
         _check(unit.member in snapshot.texts, "whose hunks belong together")
         _check(sorted({*unit.hunks}) == [*unit.hunks] and len(unit.hunks) > 1, "hunks of a unit")
         _check(unit.hunks[-1] < len(frame.hunks), "a hunk")
-    sizes = [_lines(snapshot.origin), *(_lines(r.text) for r in snapshot.revisions)]
-    return Scores(
-        number,
-        comparison,
-        tuple(_hunk(hunk, sizes, snapshot.texts) for hunk in frame.hunks),
-        frame.numbers,
-        frame.units,
-    )
+    return Scores(number, comparison, _hunks(snapshot, frame.hunks), frame.numbers, frame.units)
 
 
 def _renamed(frame: w.ScoresFrame) -> dict[tuple[int, int], tuple[tuple[str, str], ...]]:

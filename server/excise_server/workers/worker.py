@@ -23,7 +23,7 @@ from typing import Any, TypeVar, cast
 import msgspec
 
 from excise import CancelFlag, Cancelled
-from excise_server.editor.analysis import Analysis, Snapshot
+from excise_server.editor.analysis import Analysis, Early, Snapshot
 from excise_server.editor.document import document_key
 from excise_server.foundation.inputs import SourceError
 from excise_server.processes.lifetime import StopFlag
@@ -31,7 +31,7 @@ from excise_server.processes.parsers import Guard, Note, Quarantine, grammar_of,
 from excise_server.processes.worker import DEADLINE, MissingError, Process
 from excise_server.wire import worker as w
 from excise_server.workers.child import Service
-from excise_server.workers.scored import Scores, unpack
+from excise_server.workers.scored import Scores, unpack, unpack_early
 from excise_server.workers.surveys import document_of
 
 logger = logging.getLogger(__name__)
@@ -86,6 +86,10 @@ class _Died(Exception):  # noqa: N818 (a state of a process)
         self.parsing, self.signal, self.stopped = parsing, signal, stopped
 
 
+def _unasked(_answer: w.Marked) -> None:
+    raise w.BrokenFrameError("an answer that nobody asked for")
+
+
 class Worker:
     """One process at a time. Requests wait for earlier ones.
 
@@ -112,8 +116,8 @@ class Worker:
             except MissingError as error:
                 self._stay(error)
 
-    def analyse(self, snapshot: Snapshot, cancel: StopFlag) -> Analysis:
-        """Return all that is known of a snapshot.
+    def analyse(self, snapshot: Snapshot, cancel: StopFlag, early: Early | None = None) -> Analysis:
+        """Return all that is known of a snapshot; ``early`` gets the hunks of many revisions.
 
         Raises excise.errors.Cancelled when the flag was raised meanwhile. Raises
         FailedInWorkerError if the work failed.
@@ -128,7 +132,13 @@ class Worker:
             analysis, scores[uri] = unpack(asked, answer, scores.get(uri))
             return analysis
 
-        analysis = self._ask(w.Scored, lambda head: self._order(head, asked), read, cancel)
+        def heard(answer: w.Marked) -> None:
+            hunks = unpack_early(asked, answer)
+            if early is not None:
+                early(hunks)
+
+        order = partial(self._order, snapshot=asked)
+        analysis = self._ask(w.Scored, order, read, cancel, heard)
         return analysis if asked is snapshot else replace(analysis, snapshot=snapshot)
 
     def survey(self, kind: str, arguments: bytes, cancel: StopFlag) -> dict[str, Any]:
@@ -156,12 +166,8 @@ class Worker:
         size = max(1, REPLAYED // max(1, *map(len, texts)))
         for start in range(0, len(texts), size):
             part = tuple(map(w.as_bytes, texts[start : start + size]))
-            replayed += self._ask(
-                w.Replayed,
-                lambda head, part=part: w.Replay(*head, *sides, part),
-                partial(_texts, len(part)),
-                cancel,
-            )
+            order = partial(_replay, *sides, part)
+            replayed += self._ask(w.Replayed, order, partial(_texts, len(part)), cancel)
         return replayed
 
     @property
@@ -193,10 +199,12 @@ class Worker:
         order: Callable[[Head], w.Order],
         read: Callable[[A], R],
         cancel: StopFlag,
+        heard: Callable[[w.Marked], None] = _unasked,
     ) -> R:
         """Have an order done, by as many processes as it takes.
 
-        ``order`` is asked again for each of them; ``read`` may refuse an answer that cannot be.
+        ``order`` is asked again for each of them; ``read`` may refuse an answer that cannot be, and
+        ``heard`` one that comes before it.
         """
         while not self._turn.acquire(timeout=_TURN):
             cancel.check()
@@ -213,7 +221,8 @@ class Worker:
                     process = self._started()
                     process.wait_until_ready()
                     request = order(self._head(lexical=lexical))
-                    return read(self._checked(kind, process.ask(request, self._number, cancel)))
+                    answer = process.ask(request, self._number, cancel, heard)
+                    return read(self._checked(kind, answer))
                 except _Died as death:
                     self._drop()
                     if death.stopped:
@@ -236,7 +245,8 @@ class Worker:
             flag = CancelFlag(DEADLINE, cpu=True)
             cancel.listen(flag.cancel)
             try:
-                answer = self._here.answer(order(self._head(lexical=False)), flag)
+                request = order(self._head(lexical=False))
+                answer = self._here.answer(request, flag, lambda _early: None)
             finally:
                 cancel.release()
             return read(self._checked(kind, answer))
@@ -347,6 +357,10 @@ class Worker:
         logger.warning("no worker process can be used (%s): scoring in this process", error)
 
 
+def _replay(before: bytes, current: bytes, texts: tuple[bytes, ...], head: Head) -> w.Replay:
+    return w.Replay(*head, before, current, texts)
+
+
 def _texts(count: int, answer: w.Replayed) -> list[str]:
     try:
         texts = list(map(w.as_text, answer.texts))
@@ -406,7 +420,7 @@ class _Process(Process):
         named = [str(page), str(idle or 0)]
         try:
             super().__init__(
-                [sys.executable, "-I", "-X", "faulthandler", "-m", "excise_server.workers.child", *named],
+                [sys.executable, "-I", "-m", "excise_server.workers.child", *named],
                 partial(w.read_messages, kind=w.Answer),
                 pass_fds=() if page < 0 else (page,),
                 env=os.environ | {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"},
@@ -432,7 +446,9 @@ class _Process(Process):
         with contextlib.suppress(OSError):
             self.send(w.framed(msgspec.msgpack.encode(request)), wait=wait)
 
-    def ask(self, request: w.Order, number: int, cancel: StopFlag) -> w.Answer:
+    def ask(
+        self, request: w.Order, number: int, cancel: StopFlag, heard: Callable[[w.Marked], None]
+    ) -> w.Answer:
         """Send a request and wait for its answer, or for the end of the process.
 
         Raises `_Died` if it ended instead, and `BrokenFrameError` if it wrote something other than
@@ -448,7 +464,7 @@ class _Process(Process):
         try:
             with contextlib.suppress(BrokenPipeError, ConnectionError):
                 self.send(w.framed(msgspec.msgpack.encode(request)))
-            return self._answer(number, cancel)
+            return self._answer(number, cancel, heard)
         finally:
             cancel.release()
 
@@ -463,7 +479,7 @@ class _Process(Process):
         """Return what a parser of it has now, as far as that is known."""
         return None if self._note is None else self._note.read()
 
-    def _answer(self, number: int, cancel: StopFlag) -> w.Answer:
+    def _answer(self, number: int, cancel: StopFlag, heard: Callable[[w.Marked], None]) -> w.Answer:
         patience = (INSIDE, ELSEWHERE - INSIDE)
         waited = 0
         while True:
@@ -487,6 +503,8 @@ class _Process(Process):
             elif isinstance(answer, w.Opened) or answer.number != number:
                 self.end()
                 raise w.BrokenFrameError("an answer that nobody asked for")
+            elif isinstance(answer, w.Marked):
+                heard(answer)
             else:
                 return cast("w.Answer", answer)
 
