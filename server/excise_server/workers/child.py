@@ -26,6 +26,9 @@ from excise_server.workers.scored import pack, pack_early
 _SWITCH = 0.0005
 """Seconds after which the reading thread gets the interpreter: a cancel waits for that."""
 
+_WHOLE = 32
+"""Requests after which everything is looked through for cycles, also if somebody asks on."""
+
 EARLY = 16
 """Revisions from which the hunks of an analysis are sent before its scores, which take longer."""
 
@@ -177,8 +180,9 @@ def main() -> NoReturn:
     send(w.Opened())
     service = Service(guard)
     # Collections take half of an answer's time, and those behind it would delay the next one: trees
-    # are many objects, and few are in a cycle. They wait until nobody asks.
+    # are many objects, and few are in a cycle. They wait until nobody asks, or for many answers.
     gc.disable()
+    answered = 0
     while True:
         request = inbox.next(_while_idle, most or None)
         if isinstance(request, w.Forget):
@@ -186,6 +190,9 @@ def main() -> NoReturn:
             gc.unfreeze()
         else:
             send(service.answer(request, inbox.begin(request.number), send))
+            answered += 1
+            if not answered % _WHOLE:
+                gc.collect()
 
 
 if __name__ == "__main__":

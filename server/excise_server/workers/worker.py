@@ -31,7 +31,7 @@ from excise_server.processes.parsers import Guard, Note, Quarantine, grammar_of,
 from excise_server.processes.worker import DEADLINE, MissingError, Process
 from excise_server.wire import worker as w
 from excise_server.workers.child import Service
-from excise_server.workers.scored import Scores, unpack, unpack_early
+from excise_server.workers.scored import unpack, unpack_early
 from excise_server.workers.surveys import document_of
 
 logger = logging.getLogger(__name__)
@@ -127,10 +127,9 @@ class Worker:
         asked = snapshot if snapshot.revisions else replace(snapshot, origin=first, buffer=None)
 
         def read(answer: w.Scored) -> Analysis:
-            scores = self._told.scores
-            uri = asked.uri_or_path
-            analysis, scores[uri] = unpack(asked, answer, scores.get(uri))
-            return analysis
+            known, uri = self._told.scores, asked.uri_or_path
+            known[uri] = unpack(asked, answer, known.get(uri))
+            return known[uri][1]
 
         def heard(answer: w.Marked) -> None:
             hunks = unpack_early(asked, answer)
@@ -303,7 +302,7 @@ class Worker:
             buffer=None if buffer is None else number[buffer],
             own=snapshot.own,
             version=snapshot.version,
-            scores=known.number if known is not None else 0,
+            scores=known[0] if known is not None else 0,
             texts=fresh,
             gone=self._told.gone(),
         )  # fmt: skip
@@ -377,7 +376,7 @@ class _Told:
 
     def __init__(self) -> None:
         self.quarantined: set[bytes] = set()
-        self.scores: dict[str, Scores] = {}
+        self.scores: dict[str, tuple[int, Analysis]] = {}
         self.numbers: dict[str, int] = {}
         self._count = 0
         self._used: dict[str, tuple[str, ...]] = {}
