@@ -260,7 +260,7 @@ class ExciseServer(Connection):
         if not self._has_revisions(uri):
             return [], None
         key = document_key(uri)
-        await self.scheduler.settled(key, hurry=False)
+        await self.scheduler.settled(key, hurry=False, early=True)
         return self.publisher.diagnostics(key)
 
     def close(self, timeout: float) -> None:
@@ -303,8 +303,9 @@ class ExciseServer(Connection):
         return f"{number} revision{'s' if number != 1 else ''} of {file}"
 
     def _show_early(self, snapshot: Snapshot, findings: Findings, cancel: StopFlag) -> None:
-        if not cancel.cancelled:
-            self.publisher.show_early(snapshot, findings)
+        key = document_key(snapshot.uri_or_path)
+        if not cancel.cancelled and self.scheduler.shown(key, cancel):
+            self.publisher.show_early(key, snapshot, findings)
 
     def _mint(self, key: str) -> Snapshot | None:
         self._loop = asyncio.get_running_loop()
