@@ -314,7 +314,7 @@ class Surveyed(_Message, tag="surveyed"):
     document: memoryview
 
 
-class Replayed(_Message, tag="replayed"):
+class ReplayedTexts(_Message, tag="replayed"):
     """The texts, in the order in which they were sent."""
 
     number: int
@@ -322,4 +322,4 @@ class Replayed(_Message, tag="replayed"):
     texts: tuple[bytes, ...]
 
 
-Answer = Opened | Failed | Marked | Scored | Surveyed | Replayed
+Answer = Opened | Failed | Marked | Scored | Surveyed | ReplayedTexts

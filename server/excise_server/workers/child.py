@@ -65,7 +65,7 @@ class Service:
                 before, current = w.as_text(request.before), w.as_text(request.current)
                 replayer = Replayer(before, current, cancel=cancel)
                 texts = (replayer.replay(w.as_text(text)).text for text in request.texts)
-                return w.Replayed(request.number, self._work(), tuple(map(w.as_bytes, texts)))
+                return w.ReplayedTexts(request.number, self._work(), tuple(map(w.as_bytes, texts)))
             assert isinstance(request, w.Analyse)
             snapshot = self._snapshot(request)
 
@@ -138,7 +138,7 @@ def _while_idle() -> None:
 
     And look through what is new for cycles: over the trees of 64 revisions that takes 0.5 s.
     """
-    if "sklearn" not in sys.modules:
+    if "scipy" not in sys.modules:
         import numpy as np
 
         cluster_values(np.array([[1, 0.6, 0], [0.6, 1, 0.6], [0, 0.6, 1]]), DISTANCE, LINKAGE)

@@ -70,7 +70,7 @@ Head = tuple[int, bool, tuple[bytes, ...]]
 """How every order begins: its number, whether parsers are kept out, and what is quarantined."""
 
 R = TypeVar("R")
-A = TypeVar("A", w.Scored, w.Surveyed, w.Replayed)
+A = TypeVar("A", w.Scored, w.Surveyed, w.ReplayedTexts)
 
 
 class FailedInWorkerError(Exception):
@@ -166,7 +166,7 @@ class Worker:
         for start in range(0, len(texts), size):
             part = tuple(map(w.as_bytes, texts[start : start + size]))
             order = partial(_replay, *sides, part)
-            replayed += self._ask(w.Replayed, order, partial(_texts, len(part)), cancel)
+            replayed += self._ask(w.ReplayedTexts, order, partial(_texts, len(part)), cancel)
         return replayed
 
     @property
@@ -360,7 +360,7 @@ def _replay(before: bytes, current: bytes, texts: tuple[bytes, ...], head: Head)
     return w.Replay(*head, before, current, texts)
 
 
-def _texts(count: int, answer: w.Replayed) -> list[str]:
+def _texts(count: int, answer: w.ReplayedTexts) -> list[str]:
     try:
         texts = list(map(w.as_text, answer.texts))
     except UnicodeDecodeError as error:
