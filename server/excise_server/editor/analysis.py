@@ -36,8 +36,8 @@ _PER_CHARACTER = 24
 """Bytes kept for a character of the texts, with tokens, lines and alignments (22 were measured)."""
 
 
-_OWN = "buffer"
-"""The id of the buffer as a revision. A client's revision of this id has its own text."""
+OWN_EDITS = "buffer"
+"""The id of the editor's text as a revision. A client's revision of this id has its own text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,7 @@ class Snapshot:
     def own(self) -> int | None:
         """The index of the revision that is the buffer's own text, where there is one."""
         for index, revision in enumerate(self.revisions):
-            if revision.id == _OWN and revision.text is self.buffer:
+            if revision.id == OWN_EDITS and revision.text is self.buffer:
                 return index
         return None
 
