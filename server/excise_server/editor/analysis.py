@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal
 
 import excise
 from excise.agreement import SAME, WORDS
@@ -16,7 +16,7 @@ from excise.signature import Options
 from excise.text import Revision, Text, normalise, raw_lines
 from excise.units import Unit, units_of
 from excise_server.editor.places import find_sites
-from excise_server.wire.worker import HunkNumbers, HunkUnit, Numbers, PairNumbers, Site
+from excise_server.wire.worker import EarlyHunks, HunkNumbers, HunkUnit, Numbers, PairNumbers, Site
 
 if TYPE_CHECKING:
     import numpy as np
@@ -229,17 +229,6 @@ def _described(matrix: excise.ScoreMatrix, intent: str) -> RevisionComparison:
     )
 
 
-class EarlyHunks(NamedTuple):
-    """The hunks of an analysis, before anything is known of pairs, order and groups."""
-
-    hunks: tuple[excise.Hunk, ...]
-    sites: tuple[Site, ...]
-    decided: tuple[bool, ...]
-
-
-Early = Callable[[EarlyHunks], None]
-
-
 class Analyst:
     """Analyses snapshots, and keeps the scores of the last few: most changes only move lines.
 
@@ -256,7 +245,10 @@ class Analyst:
         """The number of pairs that were scored."""
 
     def analyse(
-        self, snapshot: Snapshot, cancel: excise.CancelFlag, early: Early | None = None
+        self,
+        snapshot: Snapshot,
+        cancel: excise.CancelFlag,
+        early: Callable[[EarlyHunks], None] | None = None,
     ) -> Analysis:
         """Return the analysis of a snapshot; ``early`` gets the hunks if all has to be scored.
 

@@ -22,7 +22,6 @@ from excise_server.editor.analysis import (
     MAX_PAIRS,
     Analysis,
     Decision,
-    EarlyHunks,
     Snapshot,
     decisions_of,
 )
@@ -38,7 +37,7 @@ from excise_server.report.words import (
     place_words,
     words_of,
 )
-from excise_server.wire.worker import HunkNumbers, HunkUnit
+from excise_server.wire.worker import EarlyHunks, HunkNumbers, HunkUnit
 
 _MOST_NAMES = 5
 """Most names in one sentence."""
@@ -293,7 +292,9 @@ def find_early(snapshot: Snapshot, early: EarlyHunks, most: int) -> Findings:
         HunkFinding(
             (site.lo, site.hi), hunk_words(hunk, count, names), {"kind": "hunk", "index": index}
         )
-        for index, (hunk, site, decided) in enumerate(zip(*early, strict=True))
+        for index, (hunk, site, decided) in enumerate(
+            zip(early.hunks, early.sites, early.decided, strict=True)
+        )
         if not decided and (hunk.lo, hunk.hi) not in snapshot.kept
     ]
     return Findings("", {}, tuple(found[:most]))

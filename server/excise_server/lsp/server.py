@@ -20,7 +20,7 @@ import msgspec
 from lsprotocol import types as t
 
 from excise import Cancelled
-from excise_server.editor.analysis import Analysis, EarlyHunks, Snapshot, with_kept
+from excise_server.editor.analysis import Analysis, Snapshot, with_kept
 from excise_server.editor.apply import ToCheck, decided_mix
 from excise_server.editor.document import document_key
 from excise_server.editor.findings import (
@@ -45,6 +45,7 @@ from excise_server.lsp.settings import SourceChoices, settings_of, source_choice
 from excise_server.processes.lifetime import StopFlag
 from excise_server.processes.parsers import Quarantine, cache_folder
 from excise_server.wire.sources import OriginChoice
+from excise_server.wire.worker import EarlyHunks
 from excise_server.workers.surveys import arguments_of
 from excise_server.workers.worker import FailedInWorkerError, Worker, WorkerPool, room_for_two
 

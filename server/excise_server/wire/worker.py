@@ -148,9 +148,9 @@ class Survey(Order, tag="survey"):
 class Replay(Order, tag="replay"):
     """Replay revisions of a text on a newer one."""
 
-    before: bytes
-    current: bytes
-    texts: tuple[bytes, ...]
+    before: str
+    current: str
+    texts: tuple[str, ...]
 
 
 class Cancel(_Message, tag="cancel"):
@@ -297,13 +297,19 @@ class Scored(_Message, tag="scored"):
     given_sites: tuple[Site, ...]
 
 
+class EarlyHunks(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
+    """The hunks of an analysis, before anything is known of pairs, order and groups."""
+
+    hunks: tuple[Hunk, ...]
+    sites: tuple[Site, ...]
+    decided: tuple[bool, ...]
+
+
 class Marked(_Message, tag="marked"):
     """The hunks of an analysis, before its scores: an answer that another one follows."""
 
     number: int
-    hunks: tuple[Hunk, ...]
-    sites: tuple[Site, ...]
-    decided: tuple[bool, ...]
+    early: EarlyHunks
 
 
 class Surveyed(_Message, tag="surveyed"):
@@ -319,7 +325,7 @@ class ReplayedTexts(_Message, tag="replayed"):
 
     number: int
     work: WorkFrame
-    texts: tuple[bytes, ...]
+    texts: tuple[str, ...]
 
 
 Answer = Opened | Failed | Marked | Scored | Surveyed | ReplayedTexts

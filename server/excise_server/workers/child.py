@@ -16,12 +16,12 @@ from excise import CancelFlag, Cancelled, Options
 from excise.clustering import DISTANCE, LINKAGE, cluster_values
 from excise.replay import Replayer
 from excise.text import Revision
-from excise_server.editor.analysis import Analyst, EarlyHunks, RevisionComparison, Snapshot, compare
+from excise_server.editor.analysis import Analyst, RevisionComparison, Snapshot, compare
 from excise_server.foundation.inputs import SourceError, UnansweredError
 from excise_server.processes.parsers import Guard, limit_memory, shared_page
 from excise_server.processes.worker import Inbox
 from excise_server.wire import worker as w
-from excise_server.workers.scored import pack, pack_early
+from excise_server.workers.scored import pack
 
 _SWITCH = 0.0005
 """Seconds after which the reading thread gets the interpreter: a cancel waits for that."""
@@ -62,16 +62,15 @@ class Service:
                 report = survey(request.kind, request.arguments, cancel, reports)
                 return w.Surveyed(request.number, self._work(), memoryview(report))
             if isinstance(request, w.Replay):
-                before, current = w.as_text(request.before), w.as_text(request.current)
-                replayer = Replayer(before, current, cancel=cancel)
-                texts = (replayer.replay(w.as_text(text)).text for text in request.texts)
-                return w.ReplayedTexts(request.number, self._work(), tuple(map(w.as_bytes, texts)))
+                replayer = Replayer(request.before, request.current, cancel=cancel)
+                texts = tuple(replayer.replay(text).text for text in request.texts)
+                return w.ReplayedTexts(request.number, self._work(), texts)
             assert isinstance(request, w.Analyse)
             snapshot = self._snapshot(request)
 
-            def early(found: EarlyHunks) -> None:
+            def early(found: w.EarlyHunks) -> None:
                 if len(snapshot.revisions) >= EARLY:
-                    send(pack_early(request.number, found))
+                    send(w.Marked(request.number, found))
 
             analysis = self._analyst.analyse(snapshot, cancel, early)
             number, comparison = self._sent.get(request.uri, (0, None))

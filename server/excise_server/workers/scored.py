@@ -17,7 +17,6 @@ from excise.agreement import NAMES, WORDS
 from excise_server.editor.analysis import (
     MAX_PAIRS,
     Analysis,
-    EarlyHunks,
     PlainMatrix,
     RevisionComparison,
     Snapshot,
@@ -43,11 +42,6 @@ def pack(
         given=None if given == analysis.hunks else given,
         given_sites=tuple(site for _, site in analysis.given),
     )
-
-
-def pack_early(number: int, early: EarlyHunks) -> w.Marked:
-    """Return the message for the hunks of an analysis whose scores follow."""
-    return w.Marked(number, *early)
 
 
 def _packed_scores(analysis: Analysis) -> w.ScoresFrame:
@@ -111,15 +105,11 @@ def unpack(
     return answer.scores_number, analysis
 
 
-def unpack_early(snapshot: Snapshot, answer: w.Marked) -> EarlyHunks:
-    """Return the hunks of a snapshot whose scores follow.
-
-    Raises BrokenFrameError if something in the message cannot be.
-    """
-    _check(len(answer.decided) == len(answer.hunks), "a decision a hunk")
-    _check_sites(answer.sites, answer.hunks, snapshot)
-    _check_hunks(answer.hunks, snapshot, snapshot.texts)
-    return EarlyHunks(answer.hunks, answer.sites, answer.decided)
+def check_early(snapshot: Snapshot, early: w.EarlyHunks) -> None:
+    """Raise BrokenFrameError if something in the hunks of a snapshot cannot be."""
+    _check(len(early.decided) == len(early.hunks), "a decision a hunk")
+    _check_sites(early.sites, early.hunks, snapshot)
+    _check_hunks(early.hunks, snapshot, snapshot.texts)
 
 
 def _comparison(snapshot: Snapshot, frame: w.ScoresFrame) -> RevisionComparison:

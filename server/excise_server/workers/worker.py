@@ -23,7 +23,7 @@ from typing import Any, TypeVar, cast
 import msgspec
 
 from excise import CancelFlag, Cancelled
-from excise_server.editor.analysis import Analysis, Early, Snapshot
+from excise_server.editor.analysis import Analysis, Snapshot
 from excise_server.editor.document import document_key
 from excise_server.foundation.inputs import SourceError
 from excise_server.processes.lifetime import StopFlag
@@ -31,7 +31,7 @@ from excise_server.processes.parsers import Guard, Note, Quarantine, grammar_of,
 from excise_server.processes.worker import DEADLINE, MissingError, Process
 from excise_server.wire import worker as w
 from excise_server.workers.child import Service
-from excise_server.workers.scored import unpack, unpack_early
+from excise_server.workers.scored import check_early, unpack
 from excise_server.workers.surveys import document_of
 
 logger = logging.getLogger(__name__)
@@ -44,9 +44,6 @@ INSIDE = 0.05
 
 ELSEWHERE = 1.0
 """Seconds that it gets anywhere else."""
-
-REPLAYED = 1 << 22
-"""Characters of texts, about, that a worker is asked to replay at once."""
 
 _OPENING = 60.0
 """Seconds after which a worker that says nothing has failed: it starts before any text is read."""
@@ -69,6 +66,7 @@ _TURN = 0.05
 Head = tuple[int, bool, tuple[bytes, ...]]
 """How every order begins: its number, whether parsers are kept out, and what is quarantined."""
 
+Heard = Callable[[w.Marked], None]
 R = TypeVar("R")
 A = TypeVar("A", w.Scored, w.Surveyed, w.ReplayedTexts)
 
@@ -84,10 +82,6 @@ class _Died(Exception):  # noqa: N818 (a state of a process)
     def __init__(self, parsing: bytes | None, signal: int, *, stopped: bool) -> None:
         super().__init__(f"signal {signal}" if signal else "it ended by itself")
         self.parsing, self.signal, self.stopped = parsing, signal, stopped
-
-
-def _unasked(_answer: w.Marked) -> None:
-    raise w.BrokenFrameError("an answer that nobody asked for")
 
 
 class Worker:
@@ -116,7 +110,12 @@ class Worker:
             except MissingError as error:
                 self._stay(error)
 
-    def analyse(self, snapshot: Snapshot, cancel: StopFlag, early: Early | None = None) -> Analysis:
+    def analyse(
+        self,
+        snapshot: Snapshot,
+        cancel: StopFlag,
+        early: Callable[[w.EarlyHunks], None] | None = None,
+    ) -> Analysis:
         """Return all that is known of a snapshot; ``early`` gets the hunks of many revisions.
 
         Raises excise.errors.Cancelled when the flag was raised meanwhile. Raises
@@ -132,9 +131,9 @@ class Worker:
             return known[uri][1]
 
         def heard(answer: w.Marked) -> None:
-            hunks = unpack_early(asked, answer)
+            check_early(asked, answer.early)
             if early is not None:
-                early(hunks)
+                early(answer.early)
 
         order = partial(self._order, snapshot=asked)
         analysis = self._ask(w.Scored, order, read, cancel, heard)
@@ -160,14 +159,14 @@ class Worker:
 
         Raises excise.errors.Cancelled and FailedInWorkerError as for `analyse`.
         """
-        sides = w.as_bytes(before), w.as_bytes(current)
-        replayed: list[str] = []
-        size = max(1, REPLAYED // max(1, *map(len, texts)))
-        for start in range(0, len(texts), size):
-            part = tuple(map(w.as_bytes, texts[start : start + size]))
-            order = partial(_replay, *sides, part)
-            replayed += self._ask(w.ReplayedTexts, order, partial(_texts, len(part)), cancel)
-        return replayed
+
+        def read(answer: w.ReplayedTexts) -> list[str]:
+            if len(answer.texts) != len(texts):
+                raise w.BrokenFrameError("malformed message: a text for each revision")
+            return list(answer.texts)
+
+        order = before, current, tuple(texts)
+        return self._ask(w.ReplayedTexts, lambda head: w.Replay(*head, *order), read, cancel)
 
     @property
     def work(self) -> w.WorkFrame:
@@ -198,7 +197,7 @@ class Worker:
         order: Callable[[Head], w.Order],
         read: Callable[[A], R],
         cancel: StopFlag,
-        heard: Callable[[w.Marked], None] = _unasked,
+        heard: Heard | None = None,
     ) -> R:
         """Have an order done, by as many processes as it takes.
 
@@ -356,20 +355,6 @@ class Worker:
         logger.warning("no worker process can be used (%s): scoring in this process", error)
 
 
-def _replay(before: bytes, current: bytes, texts: tuple[bytes, ...], head: Head) -> w.Replay:
-    return w.Replay(*head, before, current, texts)
-
-
-def _texts(count: int, answer: w.ReplayedTexts) -> list[str]:
-    try:
-        texts = list(map(w.as_text, answer.texts))
-    except UnicodeDecodeError as error:
-        raise w.BrokenFrameError(f"malformed message: {error}") from error
-    if len(texts) != count:
-        raise w.BrokenFrameError("malformed message: a text for each revision")
-    return texts
-
-
 class _Told:
     """What one process knows, and is not sent again: quarantined texts, the numbers of texts, and
     the scores that came from it, by document."""
@@ -445,9 +430,7 @@ class _Process(Process):
         with contextlib.suppress(OSError):
             self.send(w.framed(msgspec.msgpack.encode(request)), wait=wait)
 
-    def ask(
-        self, request: w.Order, number: int, cancel: StopFlag, heard: Callable[[w.Marked], None]
-    ) -> w.Answer:
+    def ask(self, request: w.Order, number: int, cancel: StopFlag, heard: Heard | None) -> w.Answer:
         """Send a request and wait for its answer, or for the end of the process.
 
         Raises `_Died` if it ended instead, and `BrokenFrameError` if it wrote something other than
@@ -478,7 +461,7 @@ class _Process(Process):
         """Return what a parser of it has now, as far as that is known."""
         return None if self._note is None else self._note.read()
 
-    def _answer(self, number: int, cancel: StopFlag, heard: Callable[[w.Marked], None]) -> w.Answer:
+    def _answer(self, number: int, cancel: StopFlag, heard: Heard | None) -> w.Answer:
         patience = (INSIDE, ELSEWHERE - INSIDE)
         waited = 0
         while True:
@@ -502,7 +485,7 @@ class _Process(Process):
             elif isinstance(answer, w.Opened) or answer.number != number:
                 self.end()
                 raise w.BrokenFrameError("an answer that nobody asked for")
-            elif isinstance(answer, w.Marked):
+            elif isinstance(answer, w.Marked) and heard is not None:
                 heard(answer)
             else:
                 return cast("w.Answer", answer)
