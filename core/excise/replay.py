@@ -8,6 +8,7 @@ both, and is not inserted twice.
 
 from __future__ import annotations
 
+from array import array
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -113,21 +114,45 @@ def replay(base: str, origin: str, revision: str, *, cancel: CancelFlag | None =
     >>> replay("a\nb\n", "a\nb\none\n", "a\nb\ntwo\n")
     <Replayed 'a\nb\none\ntwo\n' 0 conflicts, both insert here>
     """
-    texts = Text.of(base), Text.of(origin), Text.of(revision)
-    lines = [[line.removesuffix("\n") for line in text.lines] for text in texts]
-    replayed = replay_lines(*lines, cancel=cancel)
-    merged = spliced(lines[1], lines[2], replayed.edits)
-    # Whether the last line has its line end: the side that changed this decides.
-    is_ended = texts[2 if texts[2].is_ended != texts[0].is_ended else 1].is_ended
-    result = "\n".join(merged)
-    # A blank last line is nothing without its line end.
-    result += "\n" if merged and (is_ended or not merged[-1]) else ""
-    notes = replayed.notes
-    if result == texts[1].normalised and texts[2].normalised != texts[0].normalised:
-        notes = (*notes, ALREADY)
-    if _line_ends_differ((base, origin, revision)):
-        notes = (*notes, LINE_ENDS)
-    return Replayed(result, replayed.conflicts, notes)
+    return Replayer(base, origin, cancel=cancel).replay(revision)
+
+
+class Replayer:
+    """A base and its newer version, which are read once for all revisions of the base.
+
+    - ``base``, ``origin``, ``cancel``: as for `replay`.
+    """
+
+    def __init__(self, base: str, origin: str, *, cancel: CancelFlag | None = None) -> None:
+        self._written = base, origin
+        self._texts = Text.of(base), Text.of(origin)
+        self._origin = _bare(self._texts[1])
+        self._sides = _Sides(_bare(self._texts[0]), self._origin, cancel)
+
+    def replay(self, revision: str) -> Replayed:
+        """Replay one revision.
+
+        Raises excise.errors.Cancelled if the flag is raised meanwhile.
+        """
+        (base, origin), text = self._texts, Text.of(revision)
+        lines = _bare(text)
+        replayed = _replayed(self._sides, lines)
+        merged = spliced(self._origin, lines, replayed.edits)
+        # Whether the last line has its line end: the side that changed this decides.
+        is_ended = (text if text.is_ended != base.is_ended else origin).is_ended
+        result = "\n".join(merged)
+        # A blank last line is nothing without its line end.
+        result += "\n" if merged and (is_ended or not merged[-1]) else ""
+        notes = replayed.notes
+        if result == origin.normalised and text.normalised != base.normalised:
+            notes = (*notes, ALREADY)
+        if _line_ends_differ((*self._written, revision)):
+            notes = (*notes, LINE_ENDS)
+        return Replayed(result, replayed.conflicts, notes)
+
+
+def _bare(text: Text) -> list[str]:
+    return [line.removesuffix("\n") for line in text.lines]
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +191,11 @@ def replay_lines(
     >>> replayed.edits, replayed.kept
     ((Edit(o_lo=2, o_hi=3, a_lo=1, a_hi=2),), ((0, 1, 0, 1),))
     """
-    merge = _Merge([base, origin, revision], cancel)
+    return _replayed(_Sides(base, origin, cancel), revision)
+
+
+def _replayed(sides: _Sides, revision: Sequence[str]) -> ReplayedLines:
+    merge = _Merge(sides, revision)
     has_landed = merge.has_landed()
     edits = tuple(merge.edits())
     if has_landed:
@@ -200,18 +229,39 @@ class _Overlap(NamedTuple):
     edits: tuple[list[Edit], list[Edit]]
 
 
+class _Sides:
+    """The lines of a base and of its newer version, aligned."""
+
+    def __init__(
+        self, base: Sequence[str], origin: Sequence[str], cancel: CancelFlag | None
+    ) -> None:
+        self.base, self.origin, self.cancel = base, origin, cancel
+        self._vocabulary = Vocabulary()
+        self.units = self._vocabulary.intern(base), self._vocabulary.intern(origin)
+        self.edits = self._edits(self.units[1])
+
+    def aligned(self, lines: Sequence[str]) -> tuple[array[int], list[Edit]]:
+        """Return the units of other lines, and their edits of the base."""
+        units = self._vocabulary.intern(lines)
+        return units, self._edits(units)
+
+    def _edits(self, units: array[int]) -> list[Edit]:
+        edits = lcs_edits(self.units[0], units, cancel=self.cancel)
+        return Edits(slide(edits, self.units[0], None, units, None)).maximal()
+
+    @cached_property
+    def occurrences(self) -> Counter[int]:
+        """How often each line is in base and origin. Lines that the origin keeps are in both."""
+        return Counter(chain(*self.units))
+
+
 class _Merge:
     """One merge, line by line of the base."""
 
-    def __init__(self, texts: Sequence[Sequence[str]], cancel: CancelFlag | None) -> None:
-        self._base, *self._sides = texts
-        self._cancel = cancel
-        vocabulary = Vocabulary()
-        units = self._units = [vocabulary.intern(lines) for lines in texts]
-        self._edits: list[list[Edit]] = []
-        for side_units in units[1:]:
-            edits = lcs_edits(units[0], side_units, cancel=cancel)
-            self._edits.append(Edits(slide(edits, units[0], None, side_units, None)).maximal())
+    def __init__(self, sides: _Sides, revision: Sequence[str]) -> None:
+        self._shared, self._sides = sides, (sides.origin, revision)
+        self._units, edits = sides.aligned(revision)
+        self._edits = sides.edits, edits
         self.kept: list[tuple[int, int, int, int]] = []
         self.conflicts: list[Conflict] = []
         self.notes: list[str] = []
@@ -226,7 +276,9 @@ class _Merge:
         rest = _size(origin) - _size(revision)
         if rest < 0 or not revision or any(map(self._is_undone, revision)):
             return False
-        return rest == _size(Edits(lcs_edits(*self._units[:0:-1], cancel=self._cancel)))
+        shared = self._shared
+        way = lcs_edits(self._units, shared.units[ORIGIN + 1], cancel=shared.cancel)
+        return rest == _size(Edits(way))
 
     def _is_undone(self, edit: Edit) -> bool:
         """Whether the origin keeps the lines of an edit and around it, which are nowhere else."""
@@ -234,18 +286,15 @@ class _Merge:
         after = bisect_right(self._edits[ORIGIN], lo, key=itemgetter(1))
         if after < len(self._edits[ORIGIN]) and self._edits[ORIGIN][after].o_lo < hi:
             return False
-        return all(self._occurrences[unit] == 2 for unit in self._units[0][max(lo, 0) : hi])
-
-    @cached_property
-    def _occurrences(self) -> Counter[int]:
-        """Count each line in base and origin. Lines that the origin keeps are in both."""
-        return Counter(chain(*self._units[:2]))
+        around = self._shared.units[0][max(lo, 0) : hi]
+        return all(self._shared.occurrences[unit] == 2 for unit in around)
 
     def edits(self) -> Iterator[Edit]:
         """Yield the edits of the origin, and fill in the rest of the result."""
         line = in_origin = in_revision = 0
         inserted: tuple[int, tuple[int, int]] | None = None  # before which line; lines of origin
-        for group in [*_groups(*self._edits), _Overlap(len(self._base), len(self._base), ([], []))]:
+        end = len(self._shared.base)
+        for group in [*_groups(*self._edits), _Overlap(end, end, ([], []))]:
             if length := group.lo - line:
                 self.kept.append((line, in_origin, in_revision, length))
             starts = in_origin + length, in_revision + length

@@ -111,13 +111,16 @@ class RawClient:
         return edit["params"], answer["result"]
 
     def diagnostics(self, uri: str, version: int | None = None) -> list[Message]:
-        """Wait for the diagnostics of a document (of a version)."""
+        """Wait for the diagnostics of a document (of a version), not for early ones."""
 
         def wanted(message: Message) -> bool:
+            if message.get("method") != "textDocument/publishDiagnostics":
+                return False
+            params = message["params"]
+            codes = {diagnostic["code"] for diagnostic in params["diagnostics"]}
+            is_early = codes == {"hunk"}
             return (
-                message.get("method") == "textDocument/publishDiagnostics"
-                and message["params"]["uri"] == uri
-                and (version is None or message["params"].get("version") == version)
+                not is_early and params["uri"] == uri and version in (None, params.get("version"))
             )
 
         return self.wait(wanted)["params"]["diagnostics"]

@@ -269,7 +269,7 @@ def test_jobs_by_the_environment(monkeypatch):
 @pytest.mark.slow
 def test_the_command_in_its_own_process(tmp_path, monkeypatch, with_jobs):
     box = tmp_path / "all.mbox"
-    box.write_text("".join(mails(900, seed=5)))
+    box.write_text("".join(mails(300, seed=5)))
     monkeypatch.setenv("EXCISE_JOBS", "2")
     ran = spawn("cluster", str(box), "--format", "json")
     assert ran.returncode == 0, ran.stderr

@@ -75,6 +75,23 @@ def test_every_pair_is_in_the_message_or_in_the_data(client: RawClient, count: i
     assert file["message"].startswith(f"{count} candidates in ")
 
 
+def test_many_revisions_have_marks_before_their_scores(client: RawClient):
+    texts = {f"c{n}": every(150, 5, f"y{n % 4}") for n in range(20)}
+    uri = opened(client, "early", ORIGIN, texts)
+
+    def marks() -> list[Message]:
+        message = client.wait(lambda m: m.get("params", {}).get("uri") == uri)
+        assert message["method"] == "textDocument/publishDiagnostics"
+        return message["params"]["diagnostics"]
+
+    early, (file, *late) = marks(), marks()
+    assert file["code"] == "ranking"
+    assert [d["range"] for d in early] == [d["range"] for d in late]
+    assert all(d["message"].startswith(e["message"]) for d, e in zip(late, early, strict=True))
+    assert not any("ES" in d["message"] or "pairs" in d["data"] for d in early)
+    assert [d["data"]["index"] for d in early] == list(range(20))
+
+
 def test_a_key_sends_little_and_nothing_is_computed(client: RawClient):
     """Twenty candidates of 3,000 lines that differ in 200 places: at most 50 kB a key."""
     texts = {f"c{n}": every(15, 5, f"y{n % 4}") for n in range(20)}

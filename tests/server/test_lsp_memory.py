@@ -11,7 +11,7 @@ pytestmark = [
     pytest.mark.skipif(sys.platform != "linux", reason="memory is read from /proc"),
 ]
 
-ROUNDS = 2_000 if os.environ.get("HYPOTHESIS_PROFILE") == "nightly" else 160
+ROUNDS = 2_000 if os.environ.get("HYPOTHESIS_PROFILE") == "nightly" else 90
 LINES = [f"value_{number} = compute({number}, 'x{number}')\n" for number in range(400)]
 
 
@@ -20,7 +20,7 @@ def test_documents_that_come_and_go_leave_nothing():
         client.initialize()
         for number in range(ROUNDS):
             come_and_go(client, number)
-            if number == 60:
+            if number == 40:
                 before = megabytes_of(client.process.pid)
         after = megabytes_of(client.process.pid)
         assert client.exit() == 0

@@ -25,7 +25,7 @@ from excise_server.lsp.candidates import start_again
 from excise_server.lsp.to_proto import TextBuffer
 from excise_server.processes.parsers import Quarantine
 from excise_server.wire.lsp import DocumentParams
-from excise_server.workers.worker import WorkerPool
+from excise_server.workers.worker import Worker
 
 pytestmark = [pytest.mark.slow, needs_git]
 
@@ -303,11 +303,11 @@ def test_who_types_does_not_wait_for_a_review_that_starts_again(client, tmp_path
     }
 
 
-class OneOriginNeverDone(WorkerPool):
-    """Workers that replay on one origin for ever, until they are stopped."""
+class OneOriginNeverDone(Worker):
+    """A worker that replays on one origin for ever, until it is stopped."""
 
     def __init__(self, endless: str) -> None:
-        super().__init__(Quarantine(None), two=False)
+        super().__init__(Quarantine(None))
         self._endless = endless
         self.asked: SimpleQueue[str] = SimpleQueue()
 
@@ -328,7 +328,7 @@ def test_a_newer_origin_ends_what_is_replayed_on_the_one_before(tmp_path, monkey
     async def session():
         server = create_server()
         next(server.protocol.lsp_initialize(t.InitializeParams(t.ClientCapabilities())))
-        pool = server.__dict__["pool"] = OneOriginNeverDone(origins[0])
+        worker = server.pool.first = OneOriginNeverDone(origins[0])
         try:
             server.session.open(uri, TextBuffer(ORIGIN, server.encoding), 1, "python")
             server.session.add(uri, [Revision("x", ORIGIN.replace("x + 2", "x - 2"))])
@@ -337,7 +337,7 @@ def test_a_newer_origin_ends_what_is_replayed_on_the_one_before(tmp_path, monkey
                 server.session.find(uri).buffer.replace(origin)
                 server.session.save(uri)
                 starting.append(asyncio.create_task(start_again(server, params)))
-                assert await asyncio.to_thread(pool.asked.get, timeout=DEADLINE) == origin
+                assert await asyncio.to_thread(worker.asked.get, timeout=DEADLINE) == origin
             results = await asyncio.wait_for(asyncio.gather(*starting), DEADLINE)
             assert [result.started for result in results] == [True, True]
             document = server.session.find(uri)

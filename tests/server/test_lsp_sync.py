@@ -24,7 +24,7 @@ CHANGE = st.tuples(POINT, POINT, TEXT)
 
 
 @pytest.mark.slow
-@examples(2_000)
+@examples(800)
 @given(TEXT, st.lists(CHANGE, max_size=6), st.sampled_from(ENCODINGS))
 @example("abc\ndef", [(Position(1, 99), Position(1, 99), "X")], "utf-16")
 @example("a\r", [(Position(1, 0), Position(1, 0), "\nb")], "utf-16")

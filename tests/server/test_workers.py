@@ -57,7 +57,13 @@ SNAPSHOTS = {
     "bare": snapshot(PLAIN),
     "typed": snapshot(PLAIN, PLAIN.replace("+", "-"), buffer="# typed\n" + PLAIN),
     "line ends": snapshot("\ufeffa\r\nb\rc", "a\r\nB\nc", "a\nb\nC\n", language=None),
-    "surrogates": snapshot("\ud800 = 1\n", "\udfff = 1\n", "x = '\0'\n"),
+    "surrogates": Snapshot(
+        "file:///\ud800.py",
+        PLAIN,
+        (Revision("\ud800", OWN, "\udfff"), Revision("\udfff", PLAIN.replace("+", "-"))),
+        path="/\ud800.py",
+        buffer=f"{PLAIN}# \ud800",
+    ),
     "empty": snapshot("", "", "x\n"),
     "unknown": snapshot("a b", "a c", "c b", language=None, path=None),
     "broken": snapshot(PLAIN, "def (((\n", PLAIN.replace("def g", "deff g")),
@@ -291,12 +297,12 @@ def test_frames_that_are_cut_or_promise_too_much():
         read_frame(reading(b"\xff\xff\xff\xff" + b"x" * 100))
 
 
-@pytest.mark.parametrize("renamed", [(0, 3, ()), (-3, 1, ()), (0, 2, ((b"s", b"t"),)), (0, 0, ())])
+@pytest.mark.parametrize("renamed", [(0, 3, ()), (-3, 1, ()), (0, 2, (("s", "t"),)), (0, 0, ())])
 def test_names_of_a_pair_that_cannot_be_are_refused(renamed):
     wanted = snapshot(*RENAMED)
     analysis = Analyst().analyse(wanted, CancelFlag())
     message = pack(analysis, 1, WorkFrame(0, 0, 0), 1, whole=True)
-    assert message.scores.renamed == ((0, 1, ((b"s", b"square"),)),)
+    assert message.scores.renamed == ((0, 1, (("s", "square"),)),)
     unpack(wanted, message, None)
     scores = msgspec.structs.replace(message.scores, renamed=(renamed,))
     with pytest.raises(BrokenFrameError):
@@ -336,13 +342,13 @@ def test_what_a_worker_forges_is_refused_or_can_be_shown():
         wanted = SNAPSHOTS[name]
         analysis = Analyst().analyse(wanted, CancelFlag())
         real = msgspec.msgpack.encode(pack(analysis, 1, WorkFrame(0, 0, 0), 1, whole=True))
-        assert plain(unpack(wanted, decoder.decode(real), None)[0]) == plain(analysis)
+        assert plain(unpack(wanted, decoder.decode(real), None)[1]) == plain(analysis)
         for _ in range(1_500):
             try:
                 answer = decoder.decode(mutant(real, rng))
                 if not isinstance(answer, Scored):
                     continue
-                forged = unpack(wanted, answer, None)[0]
+                forged = unpack(wanted, answer, None)[1]
             except (BrokenFrameError, msgspec.MsgspecError, RecursionError, ValueError):
                 refused += 1
                 continue

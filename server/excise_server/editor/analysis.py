@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -16,7 +16,7 @@ from excise.signature import Options
 from excise.text import Revision, Text, normalise, raw_lines
 from excise.units import Unit, units_of
 from excise_server.editor.places import find_sites
-from excise_server.wire.worker import HunkNumbers, HunkUnit, Numbers, PairNumbers, Site
+from excise_server.wire.worker import EarlyHunks, HunkNumbers, HunkUnit, Numbers, PairNumbers, Site
 
 if TYPE_CHECKING:
     import numpy as np
@@ -36,8 +36,8 @@ _PER_CHARACTER = 24
 """Bytes kept for a character of the texts, with tokens, lines and alignments (22 were measured)."""
 
 
-_OWN = "buffer"
-"""The id of the buffer as a revision. A client's revision of this id has its own text."""
+OWN_EDITS = "buffer"
+"""The id of the editor's text as a revision. A client's revision of this id has its own text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,7 @@ class Snapshot:
     def own(self) -> int | None:
         """The index of the revision that is the buffer's own text, where there is one."""
         for index, revision in enumerate(self.revisions):
-            if revision.id == _OWN and revision.text is self.buffer:
+            if revision.id == OWN_EDITS and revision.text is self.buffer:
                 return index
         return None
 
@@ -168,15 +168,17 @@ class Analysis:
         return units.get(next(order))
 
 
-def compare(
+def compare(snapshot: Snapshot, cancel: excise.CancelFlag | None = None) -> RevisionComparison:
+    """Score every pair of revisions, and rank and cluster them."""
+    return _described(_scored(snapshot, cancel), snapshot.intent)
+
+
+def _scored(
     snapshot: Snapshot,
     cancel: excise.CancelFlag | None = None,
     before: RevisionComparison | None = None,
-) -> RevisionComparison:
-    """Score every pair of revisions, and rank and cluster them.
-
-    What was read for the comparison ``before`` is not parsed again.
-    """
+) -> excise.ScoreMatrix:
+    """Score every pair, parsing nothing again that was read for the comparison ``before``."""
     options = snapshot.options
     matrix = excise.ScoreMatrix.from_texts(
         snapshot.origin,
@@ -193,13 +195,13 @@ def compare(
         readings=None if before is None else _counted(before).readings,
     )
     matrix.forget_others()
-    return _described(matrix, snapshot.intent)
+    return matrix
 
 
-def recompare(
+def _rescored(
     before: Snapshot, comparison: RevisionComparison, snapshot: Snapshot, cancel: excise.CancelFlag
-) -> RevisionComparison | None:
-    """Compare again when few texts changed: only their rows are computed. None if many did."""
+) -> excise.ScoreMatrix | None:
+    """Score again when few texts changed: only their rows are computed. None if many did."""
     same = replace(snapshot, revisions=before.revisions).scored == before.scored
     if not same or snapshot.ids != before.ids:
         return None
@@ -211,7 +213,7 @@ def recompare(
     matrix.heed(cancel)
     for revision in changed:
         matrix = matrix.replaced(revision.id, revision.text, cancel=cancel)
-    return _described(matrix, snapshot.intent)
+    return matrix
 
 
 def _described(matrix: excise.ScoreMatrix, intent: str) -> RevisionComparison:
@@ -242,8 +244,13 @@ class Analyst:
         self.pairs = 0
         """The number of pairs that were scored."""
 
-    def analyse(self, snapshot: Snapshot, cancel: excise.CancelFlag) -> Analysis:
-        """Return the analysis of a snapshot.
+    def analyse(
+        self,
+        snapshot: Snapshot,
+        cancel: excise.CancelFlag,
+        early: Callable[[EarlyHunks], None] | None = None,
+    ) -> Analysis:
+        """Return the analysis of a snapshot; ``early`` gets the hunks if all has to be scored.
 
         Without revisions that is a signature, for which the first line is read: it may name the
         language, and most files that an editor opens never get a revision.
@@ -252,29 +259,38 @@ class Analyst:
         """
         if not snapshot.revisions:
             first, _, _ = snapshot.origin.partition("\n")
-            comparison = self._compared(replace(snapshot, origin=first), cancel)
+            matrix = self._matrix(replace(snapshot, origin=first), cancel)
+            comparison = _described(matrix, snapshot.intent)
             return Analysis(snapshot, comparison, (), (), (), (), (), ())
         cached = self._kept.get(snapshot.scored)
         if cached is None:
-            comparison = self._compared(snapshot, cancel)
-            hunks, numbers = _hunks(snapshot, comparison, cancel)
-            units = _units(snapshot, comparison, hunks, self._units)
+            matrix = self._matrix(snapshot, cancel)
+            counted = matrix.hunks(snapshot.texts, cancel=cancel)
+            hunks = _with_everyone(snapshot, counted)
         else:
             # An earlier request may have been stopped when these scores were all but sent.
-            _counted(cached.comparison).heed(cancel)
-            comparison, hunks = cached.comparison, cached.hunks
-            numbers, units = cached.numbers, cached.units
+            matrix, hunks = _counted(cached.comparison), cached.hunks
+            matrix.heed(cancel)
         origin, shown = Text.of(snapshot.origin), Text.of(snapshot.shown)
         shown = origin if shown == origin else shown
         sites = find_sites(origin, shown, hunks, snapshot.own)
-        typed_apart = tuple(zip(hunks, sites, strict=True))
-        if snapshot.own is not None:
-            bare = self._without_buffer(snapshot, comparison, cancel)
-            typed_apart = tuple(zip(bare, find_sites(origin, shown, bare), strict=True))
         decided = tuple(
             shown.between(site.lo, site.hi) != hunk.text
             for site, hunk in zip(sites, hunks, strict=True)
         )
+        if cached is None:
+            if early is not None:
+                early(EarlyHunks(hunks, sites, decided))
+            comparison = _described(matrix, snapshot.intent)
+            order = [r.index for r in comparison.ranking if r.index in snapshot.texts]
+            numbers = count_hunks(counted, matrix, order, cancel)
+            units = _units(snapshot, matrix, hunks, self._units)
+        else:
+            comparison, numbers, units = cached.comparison, cached.numbers, cached.units
+        typed_apart = tuple(zip(hunks, sites, strict=True))
+        if snapshot.own is not None:
+            bare = self._without_buffer(snapshot, matrix, cancel)
+            typed_apart = tuple(zip(bare, find_sites(origin, shown, bare), strict=True))
         analysis = Analysis(
             snapshot, comparison, hunks, numbers, units, sites, typed_apart, decided
         )
@@ -293,25 +309,25 @@ class Analyst:
         self._bare = None
 
     def _without_buffer(
-        self, snapshot: Snapshot, comparison: RevisionComparison, cancel: excise.CancelFlag
+        self, snapshot: Snapshot, matrix: excise.ScoreMatrix, cancel: excise.CancelFlag
     ) -> excise.Hunks:
         """Return the hunks without the buffer as a revision, computed once while somebody types."""
         others = [index for index in snapshot.texts if index != snapshot.own]
         bare = replace(snapshot, revisions=tuple(snapshot.revisions[index] for index in others))
-        key = (bare.scored, snapshot.own, comparison.signature)
+        key = (bare.scored, snapshot.own, matrix.signature)
         if self._bare is None or self._bare[0] != key:
-            self._bare = (key, _counted(comparison).hunks(others, cancel=cancel))
+            self._bare = (key, matrix.hunks(others, cancel=cancel))
         return self._bare[1]
 
-    def _compared(self, snapshot: Snapshot, cancel: excise.CancelFlag) -> RevisionComparison:
-        """Compare starting from the document's last snapshot, or from the beginning."""
+    def _matrix(self, snapshot: Snapshot, cancel: excise.CancelFlag) -> excise.ScoreMatrix:
+        """Score starting from the document's last snapshot, or from the beginning."""
         known = None
         for before in reversed(self._kept.values()):
             if before.snapshot.uri_or_path == snapshot.uri_or_path:
                 full = _counted(before.comparison).readings.is_full
                 known = None if full else before.comparison
                 try:
-                    again = recompare(before.snapshot, before.comparison, snapshot, cancel)
+                    again = _rescored(before.snapshot, before.comparison, snapshot, cancel)
                 except excise.Cancelled:
                     if not cancel.timed_out:
                         raise
@@ -323,31 +339,23 @@ class Analyst:
                     return again
                 break
         self.pairs += len(snapshot.revisions) * (len(snapshot.revisions) - 1) // 2
-        return compare(snapshot, cancel=cancel, before=known)
+        return _scored(snapshot, cancel, before=known)
 
 
-def _hunks(
-    snapshot: Snapshot, comparison: RevisionComparison, cancel: excise.CancelFlag
-) -> tuple[tuple[excise.Hunk, ...], tuple[HunkNumbers, ...]]:
-    """Return the hunks of the revisions that have a text, with their numbers.
-
-    Those without a text have no lines in any of them.
-    """
-    texts, matrix = snapshot.texts, _counted(comparison)
-    order = [ranked.index for ranked in comparison.ranking if ranked.index in texts]
-    hunks = matrix.hunks(texts, cancel=cancel)
-    numbers = count_hunks(hunks, matrix, order, cancel)
+def _with_everyone(snapshot: Snapshot, hunks: excise.Hunks) -> tuple[excise.Hunk, ...]:
+    """Return hunks in which revisions without a text have no lines."""
+    texts = snapshot.texts
     if len(texts) == len(snapshot.revisions):
-        return tuple(hunks), numbers
+        return tuple(hunks)
     spans = [dict(zip(texts, hunk.spans, strict=True)) for hunk in hunks]
     everyone = range(len(snapshot.revisions))
     padded = (tuple(own.get(index, (0, 0)) for index in everyone) for own in spans)
-    return tuple(replace(h, spans=s) for h, s in zip(hunks, padded, strict=True)), numbers
+    return tuple(replace(h, spans=s) for h, s in zip(hunks, padded, strict=True))
 
 
 def _units(
     snapshot: Snapshot,
-    comparison: RevisionComparison,
+    matrix: excise.ScoreMatrix,
     hunks: Sequence[excise.Hunk],
     known: dict[object, tuple[Unit, ...]],
 ) -> tuple[HunkUnit, ...]:
@@ -355,7 +363,7 @@ def _units(
 
     ``known`` has the units of each revision in its own hunks, and then those of this snapshot.
     """
-    origin, readings = normalise(snapshot.origin), _counted(comparison).readings
+    origin, readings = normalise(snapshot.origin), matrix.readings
     changed: dict[int, dict[int, tuple[int, int]]] = {member: {} for member in snapshot.texts}
     for index, hunk in enumerate(hunks):
         for variant in hunk.variants:

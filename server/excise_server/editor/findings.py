@@ -18,7 +18,13 @@ from excise import Hunk, Variant
 from excise.agreement import CODE, DIFFERENT, IDENTICAL, NAMES, OVERLAPS, SAME
 from excise.excision import WHITESPACE_ONLY
 from excise.text import Revision
-from excise_server.editor.analysis import MAX_PAIRS, Analysis, Decision, decisions_of
+from excise_server.editor.analysis import (
+    MAX_PAIRS,
+    Analysis,
+    Decision,
+    Snapshot,
+    decisions_of,
+)
 from excise_server.foundation.escape import printable, source_text
 from excise_server.foundation.inputs import first_few
 from excise_server.report.markdown import code_span, fenced, inert
@@ -31,7 +37,7 @@ from excise_server.report.words import (
     place_words,
     words_of,
 )
-from excise_server.wire.worker import HunkNumbers, HunkUnit
+from excise_server.wire.worker import EarlyHunks, HunkNumbers, HunkUnit
 
 _MOST_NAMES = 5
 """Most names in one sentence."""
@@ -241,7 +247,7 @@ class HunkFinding:
 
 @dataclass(frozen=True, slots=True)
 class Findings:
-    """The message for a document, and the findings of its hunks."""
+    """The message for a document (empty until its scores are known), and its hunks."""
 
     message: str
     data: dict[str, Any]
@@ -277,6 +283,21 @@ def find(analysis: Analysis, most: int = MAX_HUNKS) -> Findings | None:
             for index in shown
         ),
     )
+
+
+def find_early(snapshot: Snapshot, early: EarlyHunks, most: int) -> Findings:
+    """Return who changes which hunk, while the scores that they will have are still unknown."""
+    names, count = names_of(snapshot.revisions), len(snapshot.texts)
+    found = [
+        HunkFinding(
+            (site.lo, site.hi), hunk_words(hunk, count, names), {"kind": "hunk", "index": index}
+        )
+        for index, (hunk, site, decided) in enumerate(
+            zip(early.hunks, early.sites, early.decided, strict=True)
+        )
+        if not decided and (hunk.lo, hunk.hi) not in snapshot.kept
+    ]
+    return Findings("", {}, tuple(found[:most]))
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,7 +39,7 @@ from excise_server.foundation.escape import printable
 from excise_server.lsp.rpc import Connection, RequestFailed
 from excise_server.processes.lifetime import StopFlag
 from excise_server.processes.parsers import cache_folder
-from excise_server.sources.finding import Watch
+from excise_server.sources.finding import WatchedFiles
 
 logger = logging.getLogger(__name__)
 
@@ -253,11 +253,11 @@ class Watcher:
 
     def __init__(self, server: Connection) -> None:
         self._server = server
-        self._wanted: dict[str, tuple[Watch, ...]] = {}
-        self._registered: dict[Watch, str] = {}
+        self._wanted: dict[str, tuple[WatchedFiles, ...]] = {}
+        self._registered: dict[WatchedFiles, str] = {}
         self._numbers = count(1)
 
-    def watch(self, key: str, watches: Iterable[Watch]) -> None:
+    def watch(self, key: str, watches: Iterable[WatchedFiles]) -> None:
         """Watch these files for a document, in place of earlier ones."""
         self._wanted[key] = tuple(watches)
         if not self._wanted[key]:
@@ -268,7 +268,7 @@ class Watcher:
         """Return the keys of the documents whose sources a changed path may concern.
 
         >>> watcher = Watcher(None)
-        >>> watcher._wanted["a.py"] = (Watch("/w/.git", "refs/heads/**"),)
+        >>> watcher._wanted["a.py"] = (WatchedFiles("/w/.git", "refs/heads/**"),)
         >>> watcher.affected("/w/.git/refs/heads/x/y"), watcher.affected("/w/.git/index")
         (['a.py'], [])
         """
@@ -300,7 +300,7 @@ class Watcher:
             self._server.client_unregister_capability(t.UnregistrationParams(unregistrations))
 
 
-def _registration(name: str, watch: Watch, relative: bool) -> t.Registration:
+def _registration(name: str, watch: WatchedFiles, relative: bool) -> t.Registration:
     base = from_fs_path(watch.folder)
     pattern: t.GlobPattern = f"{watch.folder.replace(os.sep, '/').rstrip('/')}/{watch.pattern}"
     if relative and base is not None:
@@ -309,7 +309,7 @@ def _registration(name: str, watch: Watch, relative: bool) -> t.Registration:
     return t.Registration(name, _METHOD, options)
 
 
-def _matches(watch: Watch, path: str) -> bool:
+def _matches(watch: WatchedFiles, path: str) -> bool:
     """Whether a watch may match a path, as a pattern with alternatives always may."""
     try:
         relative = os.path.relpath(path, watch.folder).replace(os.sep, "/")

@@ -10,7 +10,7 @@ import logging
 from collections import OrderedDict
 from collections.abc import Callable, Coroutine, Iterable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from lsprotocol import types as t
 from pygls.uris import from_fs_path
@@ -59,6 +59,14 @@ class _Result:
     problems: tuple[MixProblem, ...] = ()
 
 
+class _Early(NamedTuple):
+    """The hunks of a document whose result is still to come."""
+
+    snapshot: Snapshot
+    findings: Findings
+    number: int
+
+
 class Publisher:
     """Keeps the newest result of each document, and notifies the client.
 
@@ -70,6 +78,7 @@ class Publisher:
         self.refresher = Refresher(server)
         self.typed = TypedLines(self.again)
         self._results: dict[str, _Result] = {}
+        self._early: dict[str, _Early] = {}
         self._count = 0
         self._published: dict[str, str] = {}
         self._reported: dict[str, str] = {}
@@ -91,6 +100,7 @@ class Publisher:
         is_mix = isinstance(outcome, Outcome) and outcome.mix is not None
         problems = before.problems if before is not None and is_mix else ()
         self._results[key] = _Result(snapshot, outcome, self._count, problems)
+        was_early = self._early.pop(key, None) is not None
         if isinstance(outcome, Cancelled):
             logger.info("scoring was stopped: %s", snapshot.uri_or_path)
         elif isinstance(outcome, Exception):
@@ -99,8 +109,16 @@ class Publisher:
         diagnostics = [] if self.refresher.pulls else self.diagnostics(key)[0]
         self._publish(key, snapshot.uri_or_path, snapshot.version, diagnostics)
         self._report(key, snapshot, bool(snapshot.revisions))
-        if changed:
+        if changed or was_early:
             self.refresher.scores_changed(key)
+
+    def show_early(self, key: str, snapshot: Snapshot, findings: Findings) -> None:
+        """Show hunks until their result comes."""
+        self._count += 1
+        self._early[key] = _Early(snapshot, findings, self._count)
+        if not self.refresher.pulls:
+            marks, _ = self.diagnostics(key)
+            self._publish(key, snapshot.uri_or_path, snapshot.version, marks)
 
     def note_problems(self, key: str, outcome: Outcome, problems: tuple[MixProblem, ...]) -> None:
         """Keep what a mix breaks, and publish it, unless there is a newer result."""
@@ -122,6 +140,7 @@ class Publisher:
         Returns its URI, or None if it was unknown.
         """
         result = self._results.pop(key, None)
+        self._early.pop(key, None)
         if result is None:
             return None
         if key in self._states:
@@ -139,21 +158,23 @@ class Publisher:
 
     def diagnostics(self, key: str) -> tuple[list[t.Diagnostic], str | None]:
         """Return the diagnostics of a document, and the id of their result."""
-        result = self._results.get(key)
-        if result is None or isinstance(result.outcome, Exception):
+        result, links = self._results.get(key), None
+        problems: tuple[MixProblem, ...] = ()
+        findings: Findings | None
+        if (early := self._early.get(key)) is not None:
+            snapshot, findings, number = early
+        elif result is None or isinstance(result.outcome, Exception):
             return [], None
-        settings, findings = self._server.settings, result.outcome.findings
-        if findings is None or not settings.diagnostics:
-            return [], str(result.number)
-        snapshot = result.snapshot
-        mapper = Mapper(snapshot.shown, self._server.encoding)
-        marks = _diagnostics(
-            snapshot.uri_or_path,
-            findings,
-            mapper,
-            settings.severity,
-            self._links(key, result.outcome.analysis),
+        else:
+            snapshot, findings, number = result.snapshot, result.outcome.findings, result.number
+            problems, links = result.problems, self._links(key, result.outcome.analysis)
+        if findings is None or not self._server.settings.diagnostics:
+            return [], str(number)
+        mapper, severity = (
+            Mapper(snapshot.shown, self._server.encoding),
+            self._server.settings.severity,
         )
+        marks = _diagnostics(snapshot.uri_or_path, findings, mapper, severity, links)
         marks += [
             t.Diagnostic(
                 mapper.visible(problem.line, problem.line + 1),
@@ -163,10 +184,10 @@ class Publisher:
                 source=SOURCE,
                 data={"hunk": problem.hunk},
             )
-            for problem in result.problems
+            for problem in problems
         ]
         shown = [d for d in marks if d.code == "ranking" or not self.typed.holds(key, d.range)]
-        return shown, str(result.number)
+        return shown, str(number)
 
     def again(self, key: str) -> None:
         """Show all of the newest result, including marks held back while their lines were typed."""
@@ -300,6 +321,8 @@ def _diagnostics(
         t.DiagnosticRelatedInformation(t.Location(uri, hunk.range), hunk.message)
         for hunk in hunks[:MAX_RELATED]
     ]
+    if not findings.message:
+        return hunks
     file = t.Diagnostic(
         range=mapper.visible(0, 1),
         message=findings.message,

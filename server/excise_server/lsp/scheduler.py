@@ -46,10 +46,12 @@ class _Ticket(Generic[S]):
 
 @dataclass(slots=True, eq=False)
 class _DocumentWork(Generic[S]):
-    """The state of one document: a pause, a run, or neither, and those who wait for it."""
+    """The state of one document: a pause, a run (of which something may be shown already), or
+    neither, and those who wait for it."""
 
     timer: asyncio.TimerHandle | None = None
     running: _Ticket[S] | None = None
+    is_shown: bool = False
     waiting: list[asyncio.Future[None]] = field(default_factory=list)
 
     @property
@@ -132,10 +134,22 @@ class Scheduler(Generic[S, R]):
             ticket.cancel.cancel()
             self._finish(ticket, Cancelled("stopped on request"))
 
-    async def settled(self, key: str, *, hurry: bool = True) -> None:
-        """Wait until the newest snapshot is delivered, without the pause if there is a hurry."""
+    def shown(self, key: str, cancel: StopFlag) -> bool:
+        """Note that something of a run can be shown, and return whether it is the newest run."""
         slot = self._slots.get(key)
-        while slot is not None and slot.busy:
+        if slot is None or slot.running is None or slot.running.cancel is not cancel:
+            return False
+        slot.is_shown = True
+        self._wake(slot)
+        return True
+
+    async def settled(self, key: str, *, hurry: bool = True, early: bool = False) -> None:
+        """Wait until the newest snapshot is delivered, without the pause if there is a hurry.
+
+        With ``early``, only until something of it can be shown.
+        """
+        slot = self._slots.get(key)
+        while slot is not None and slot.busy and not (early and slot.is_shown):
             if hurry and slot.timer is not None:
                 slot.timer.cancel()
                 self._begin(key)
@@ -160,6 +174,7 @@ class Scheduler(Generic[S, R]):
         if slot.running is not None:
             slot.running.cancel.cancel()
         slot.timer = slot.running = None
+        slot.is_shown = False
 
     def _begin(self, key: str) -> None:
         slot = self._slots[key]
@@ -192,7 +207,7 @@ class Scheduler(Generic[S, R]):
         slot = self._slots.get(ticket.key)
         if slot is None or slot.running is not ticket:
             return  # a newer change has come
-        slot.running = None
+        slot.running, slot.is_shown = None, False
         try:
             self._deliver(ticket.key, ticket.snapshot, outcome)
         finally:
@@ -201,6 +216,10 @@ class Scheduler(Generic[S, R]):
     def _settle(self, key: str, slot: _DocumentWork[S]) -> None:
         if self._watch is not None:
             self._watch.ended(key)
+        self._wake(slot)
+
+    @staticmethod
+    def _wake(slot: _DocumentWork[S]) -> None:
         for future in slot.waiting:
             if not future.done():
                 future.set_result(None)

@@ -23,7 +23,14 @@ from excise import Cancelled
 from excise_server.editor.analysis import Analysis, Snapshot, with_kept
 from excise_server.editor.apply import ToCheck, decided_mix
 from excise_server.editor.document import document_key
-from excise_server.editor.findings import MAX_HUNKS, MixProblem, find, mix_problems
+from excise_server.editor.findings import (
+    MAX_HUNKS,
+    Findings,
+    MixProblem,
+    find,
+    find_early,
+    mix_problems,
+)
 from excise_server.editor.session import Session
 from excise_server.foundation.escape import printable
 from excise_server.foundation.inputs import SourceError
@@ -38,8 +45,9 @@ from excise_server.lsp.settings import SourceChoices, settings_of, source_choice
 from excise_server.processes.lifetime import StopFlag
 from excise_server.processes.parsers import Quarantine, cache_folder
 from excise_server.wire.sources import OriginChoice
+from excise_server.wire.worker import EarlyHunks
 from excise_server.workers.surveys import arguments_of
-from excise_server.workers.worker import FailedInWorkerError, WorkerPool, room_for_two
+from excise_server.workers.worker import FailedInWorkerError, Worker, WorkerPool, room_for_two
 
 logger = logging.getLogger(__name__)
 
@@ -80,10 +88,14 @@ class ExciseServer(Connection):
         self.pages = Pages(self)
         self.scheduler: Scheduler[Snapshot, Outcome] = Scheduler(
             mint=self._mint,
-            work=lambda snapshot, cancel: self._outcome(self.pool.first.analyse(snapshot, cancel)),
+            work=lambda snapshot, cancel: self._outcome(self.pool.first, snapshot, cancel),
             deliver=self._deliver,
             watch=WorkShown(self, self._described, lambda key: self.scheduler.cancel(key)),
-            beside=self._beside if room_for_two() else None,
+            beside=(
+                (lambda snapshot, cancel: self._outcome(self.pool.second, snapshot, cancel))
+                if room_for_two()
+                else None
+            ),
             is_first=lambda key: key == self._looked_at,
         )
         self._looked_at = ""
@@ -194,7 +206,9 @@ class ExciseServer(Connection):
         self._replaying[key] = current, cancel
         replayed = None
         try:
-            replayed = await asyncio.to_thread(self.pool.replay, before, current, texts, cancel)
+            replayed = await asyncio.to_thread(
+                self.pool.first.replay, before, current, texts, cancel
+            )
         except (Cancelled, FailedInWorkerError) as error:
             if not cancel.cancelled:
                 logger.error("the review cannot start again", exc_info=error)
@@ -247,7 +261,7 @@ class ExciseServer(Connection):
         if not self._has_revisions(uri):
             return [], None
         key = document_key(uri)
-        await self.scheduler.settled(key, hurry=False)
+        await self.scheduler.settled(key, hurry=False, early=True)
         return self.publisher.diagnostics(key)
 
     def close(self, timeout: float) -> None:
@@ -289,7 +303,13 @@ class ExciseServer(Connection):
         file = printable(unquote(document.uri).rpartition("/")[2])
         return f"{number} revision{'s' if number != 1 else ''} of {file}"
 
+    def _show_early(self, snapshot: Snapshot, findings: Findings, cancel: StopFlag) -> None:
+        key = document_key(snapshot.uri_or_path)
+        if not cancel.cancelled and self.scheduler.shown(key, cancel):
+            self.publisher.show_early(key, snapshot, findings)
+
     def _mint(self, key: str) -> Snapshot | None:
+        self._loop = asyncio.get_running_loop()
         snapshot = self.session.snapshot(key)
         if snapshot is None and self.publisher.withdraw(key) is not None:
             self.pool.forget(key)
@@ -323,9 +343,10 @@ class ExciseServer(Connection):
         gc.collect()
         gc.freeze()
 
-    def _beside(self, snapshot: Snapshot, cancel: StopFlag) -> Outcome:
-        return self._outcome(self.pool.second.analyse(snapshot, cancel))
+    def _outcome(self, worker: Worker, snapshot: Snapshot, cancel: StopFlag) -> Outcome:
+        def early(hunks: EarlyHunks) -> None:
+            findings = find_early(snapshot, hunks, self._most_marks)
+            self._loop.call_soon_threadsafe(self._show_early, snapshot, findings, cancel)
 
-    def _outcome(self, analysis: Analysis) -> Outcome:
-        analysis = with_kept(analysis)
+        analysis = with_kept(worker.analyse(snapshot, cancel, early))
         return Outcome(analysis, find(analysis, self._most_marks), decided_mix(analysis))

@@ -22,7 +22,7 @@ from excise_server.sources.finding import (
     Found,
     OriginText,
     Version,
-    Watch,
+    WatchedFiles,
     watch_file,
 )
 
@@ -50,7 +50,7 @@ def find_files(context: Context, _repository: object) -> Found:
         try:
             parts = _parts(pattern, name)
             paths |= dict.fromkeys(_matching(folder, parts, context.folders))
-            watch.append(Watch(folder, "/".join(parts)))
+            watch.append(WatchedFiles(folder, "/".join(parts)))
         except SourceError as error:
             refused.append(Rejected(f"files:{pattern}", error.reason, error.hint))
     siblings = [path for path in sorted(paths) if os.path.join(folder, path) != document]
@@ -106,7 +106,7 @@ def _read(
     name: str,
     paths: list[str],
     refused: list[Rejected],
-    watch: list[Watch],
+    watch: list[WatchedFiles],
 ) -> Found:
     origin = None
     versions = []

@@ -31,7 +31,7 @@ from excise_server.sources.finding import (
     Found,
     OriginText,
     Version,
-    Watch,
+    WatchedFiles,
     watch_file,
 )
 from excise_server.sources.patches import list_patches
@@ -145,7 +145,7 @@ def _candidates(
     if not (selection.worktrees or any(selection.chosen.values())):
         return Found(refused=tuple(wrong))
     watch = [
-        Watch(path, pattern)
+        WatchedFiles(path, pattern)
         for name, paths in selection.chosen.items()
         if SOURCES[name].has_folders
         for path in paths
@@ -280,11 +280,11 @@ def _watch(
     repository: Repository,
     candidates: Sequence[Candidate],
     files: Sequence[str],
-) -> tuple[Watch, ...]:
+) -> tuple[WatchedFiles, ...]:
     """Return the files that change with HEAD, a ref or the worktrees, and the file in each."""
     watch = [watch_file(os.path.join(repository.git_dir, "HEAD"))]
     watch += [
-        Watch(repository.common, pattern)
+        WatchedFiles(repository.common, pattern)
         for name, source in SOURCES.items()
         if getattr(settings, name) and not source.has_folders
         for pattern in source.watch

@@ -135,7 +135,7 @@ def find(context: finding.Context, repository: Repository | SourceError | None) 
     """
     if not context.settings.conflicts:
         return finding.Found()
-    watch: tuple[finding.Watch, ...] = (finding.watch_file(context.document),)
+    watch: tuple[finding.WatchedFiles, ...] = (finding.watch_file(context.document),)
     stages: dict[int, tuple[str, str]] = {}
     git_refused: tuple[Rejected, ...] = ()
     try:

@@ -66,7 +66,7 @@ class OriginText:
 
 
 @dataclass(frozen=True, slots=True)
-class Watch:
+class WatchedFiles:
     """A pattern whose changes may change the answer: a glob below an absolute folder."""
 
     folder: str
@@ -122,7 +122,7 @@ class Found:
     origin: OriginText | None = None
     versions: tuple[Version, ...] = ()
     refused: tuple[Rejected, ...] = ()
-    watch: tuple[Watch, ...] = ()
+    watch: tuple[WatchedFiles, ...] = ()
     target: str | None = None
     unchanged: tuple[str, ...] = ()
 
@@ -137,11 +137,11 @@ class Found:
         return frozenset(version.id for version in self.versions if version.change == "deleted")
 
 
-def watch_file(path: str) -> Watch:
+def watch_file(path: str) -> WatchedFiles:
     """Return the watch of one file, whose name may contain any characters.
 
     >>> watch_file("/w/a[1].py").pattern
     'a[[]1].py'
     """
     folder, name = os.path.split(path)
-    return Watch(folder, "".join(f"[{c}]" if c in "*?{[" else c for c in name))
+    return WatchedFiles(folder, "".join(f"[{c}]" if c in "*?{[" else c for c in name))

@@ -1,6 +1,7 @@
 """What the two sides tell each other: msgspec types, in frames of four bytes of length and a body.
 
-Texts and names are bytes, as both may hold lone surrogates; numbers of many pairs are flat arrays.
+Texts and names that a client sends are bytes, as they may hold lone surrogates, which no text that
+is scored does; numbers of many pairs are flat arrays.
 Ranges that do not depend on what was asked are part of the types, and so checked as they are read.
 """
 
@@ -13,17 +14,19 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
+from excise import Cluster, Hunk, Ranked
+
 LONGEST = 1 << 29
 """Most bytes of one frame."""
 
 _HEAD = 4
 _PIECE = 1 << 20
 
-Count = Annotated[int, msgspec.Meta(ge=0, le=1 << 40)]
-Place = Annotated[int, msgspec.Meta(ge=1)]
 Score = Annotated[float, msgspec.Meta(ge=0, le=1)]
-Mean = Annotated[float, msgspec.Meta(ge=0, le=1 + 1e-9)]
-"""A sum of fractions, which rounding may take beyond 1."""
+MOST = 1 + 1e-9
+"""The most that a mean may be: rounding takes a sum of fractions beyond 1."""
+
+Mean = Annotated[float, msgspec.Meta(ge=0, le=MOST)]
 Index = Annotated[int, msgspec.Meta(ge=0)]
 
 
@@ -142,6 +145,14 @@ class Survey(Order, tag="survey"):
     arguments: bytes
 
 
+class Replay(Order, tag="replay"):
+    """Replay revisions of a text on a newer one."""
+
+    before: str
+    current: str
+    texts: tuple[str, ...]
+
+
 class Cancel(_Message, tag="cancel"):
     """Stop the request of that number."""
 
@@ -154,7 +165,7 @@ class Forget(_Message, tag="forget"):
     uri: bytes
 
 
-Request = Analyse | Survey | Cancel | Forget
+Request = Analyse | Survey | Replay | Cancel | Forget
 
 
 # --- from a worker ---
@@ -219,21 +230,6 @@ class HunkNumbers(msgspec.Struct, frozen=True, array_like=True):
     share: Mean
 
 
-class RankedFrame(_Message):
-    """A revision in rank order, by its index."""
-
-    index: int
-    rank: Place
-    makers: Place
-    mean_similarity: Mean | None
-    edit_size: Count
-    no_op: bool
-    syntax_errors: bool
-    stub: bool
-    broken: tuple[bytes, ...]
-    why: tuple[bytes, ...]
-
-
 class Site(msgspec.Struct, frozen=True, array_like=True):
     """The lines of a hunk in the buffer, or in the origin without a buffer.
 
@@ -243,16 +239,6 @@ class Site(msgspec.Struct, frozen=True, array_like=True):
     lo: Index
     hi: Index
     crossed: bool = False
-
-
-class HunkFrame(_Message):
-    """A hunk: ``variants`` are their members and texts, ``spans`` the lines of each revision."""
-
-    lo: Index
-    hi: Index
-    text: bytes
-    variants: tuple[tuple[tuple[int, ...], bytes], ...]
-    spans: tuple[tuple[Index, Index], ...]
 
 
 class HunkUnit(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
@@ -269,19 +255,19 @@ class HunkUnit(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fiel
 class ScoresFrame(_Message):
     """All that the texts without the buffer decide: the planes are doubles, k rows of k.
 
-    ``renamed`` has two revisions that are the same up to names, and what each calls a thing. A
-    cluster is its members, their representative, and the smallest similarity to it.
+    ``renamed`` has two revisions that are the same up to names, and what each calls a thing. In
+    ``ranking`` and ``clusters`` revisions have no ids, only indices.
     """
 
-    signature: bytes
+    signature: str
     values: bytes
     words: bytes
-    renamed: tuple[tuple[int, int, tuple[tuple[bytes, bytes], ...]], ...]
+    renamed: tuple[tuple[int, int, tuple[tuple[str, str], ...]], ...]
     no_ops: tuple[bool, ...]
-    notes: tuple[tuple[bytes, ...], ...]
-    ranking: tuple[RankedFrame, ...]
-    clusters: tuple[tuple[tuple[int, ...], int, Score], ...]
-    hunks: tuple[HunkFrame, ...]
+    notes: tuple[tuple[str, ...], ...]
+    ranking: tuple[Ranked, ...]
+    clusters: tuple[Cluster, ...]
+    hunks: tuple[Hunk, ...]
     numbers: tuple[HunkNumbers, ...]
     units: tuple[HunkUnit, ...]
 
@@ -307,8 +293,23 @@ class Scored(_Message, tag="scored"):
     scores: ScoresFrame | None
     sites: tuple[Site, ...]
     decided: tuple[bool, ...]
-    given: tuple[HunkFrame, ...] | None
+    given: tuple[Hunk, ...] | None
     given_sites: tuple[Site, ...]
+
+
+class EarlyHunks(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
+    """The hunks of an analysis, before anything is known of pairs, order and groups."""
+
+    hunks: tuple[Hunk, ...]
+    sites: tuple[Site, ...]
+    decided: tuple[bool, ...]
+
+
+class Marked(_Message, tag="marked"):
+    """The hunks of an analysis, before its scores: an answer that another one follows."""
+
+    number: int
+    early: EarlyHunks
 
 
 class Surveyed(_Message, tag="surveyed"):
@@ -319,4 +320,12 @@ class Surveyed(_Message, tag="surveyed"):
     document: memoryview
 
 
-Answer = Opened | Failed | Scored | Surveyed
+class ReplayedTexts(_Message, tag="replayed"):
+    """The texts, in the order in which they were sent."""
+
+    number: int
+    work: WorkFrame
+    texts: tuple[str, ...]
+
+
+Answer = Opened | Failed | Marked | Scored | Surveyed | ReplayedTexts

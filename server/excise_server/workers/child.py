@@ -9,10 +9,12 @@ import gc
 import os
 import sys
 import traceback
+from collections.abc import Callable
 from typing import NoReturn
 
 from excise import CancelFlag, Cancelled, Options
 from excise.clustering import DISTANCE, LINKAGE, cluster_values
+from excise.replay import Replayer
 from excise.text import Revision
 from excise_server.editor.analysis import Analyst, RevisionComparison, Snapshot, compare
 from excise_server.foundation.inputs import SourceError, UnansweredError
@@ -25,7 +27,10 @@ _SWITCH = 0.0005
 """Seconds after which the reading thread gets the interpreter: a cancel waits for that."""
 
 _WHOLE = 32
-"""Requests after which everything is looked through for cycles, and not only what is new."""
+"""Requests after which everything is looked through for cycles, also if somebody asks on."""
+
+EARLY = 16
+"""Revisions from which the hunks of an analysis are sent before its scores, which take longer."""
 
 
 class Service:
@@ -42,8 +47,10 @@ class Service:
         self._reports: dict[str, tuple[bytes, bytes]] = {}
         self._count = 0
 
-    def answer(self, request: w.Order, cancel: CancelFlag) -> w.Answer:
-        """Do what was asked for; whatever goes wrong is an answer."""
+    def answer(
+        self, request: w.Order, cancel: CancelFlag, send: Callable[[w.Answer], object]
+    ) -> w.Answer:
+        """Do what was asked for; whatever goes wrong is an answer. Marks are sent before."""
         self._guard.refuse(request.quarantined)
         self._guard.everything = request.lexical
         try:
@@ -54,8 +61,18 @@ class Service:
                 reports = {} if request.lexical else self._reports
                 report = survey(request.kind, request.arguments, cancel, reports)
                 return w.Surveyed(request.number, self._work(), memoryview(report))
+            if isinstance(request, w.Replay):
+                replayer = Replayer(request.before, request.current, cancel=cancel)
+                texts = tuple(replayer.replay(text).text for text in request.texts)
+                return w.ReplayedTexts(request.number, self._work(), texts)
             assert isinstance(request, w.Analyse)
-            analysis = self._analyst.analyse(self._snapshot(request), cancel)
+            snapshot = self._snapshot(request)
+
+            def early(found: w.EarlyHunks) -> None:
+                if len(snapshot.revisions) >= EARLY:
+                    send(w.Marked(request.number, found))
+
+            analysis = self._analyst.analyse(snapshot, cancel, early)
             number, comparison = self._sent.get(request.uri, (0, None))
             if comparison is not analysis.comparison:
                 self._count += 1
@@ -115,14 +132,17 @@ def rehearse() -> None:
     gc.freeze()
 
 
-def _load_the_rest() -> None:
-    """Have what only some matrices need loaded: a chain, whose clusters the linkage decides."""
-    if "sklearn" not in sys.modules:
+def _while_idle() -> None:
+    """Load what only some matrices need: a chain, whose clusters the linkage decides.
+
+    And look through what is new for cycles: over the trees of 64 revisions that takes 0.5 s.
+    """
+    if "scipy" not in sys.modules:
         import numpy as np
 
         cluster_values(np.array([[1, 0.6, 0], [0.6, 1, 0.6], [0, 0.6, 1]]), DISTANCE, LINKAGE)
-        gc.collect()
-        gc.freeze()
+    gc.collect()
+    gc.freeze()
 
 
 def _resident() -> int:
@@ -158,18 +178,20 @@ def main() -> NoReturn:
 
     send(w.Opened())
     service = Service(guard)
-    # Collections in the middle of an answer take half of its time: trees are many objects, and in
-    # no cycle. They wait until it is sent.
+    # Collections take half of an answer's time, and those behind it would delay the next one: trees
+    # are many objects, and few are in a cycle. They wait until nobody asks, or for many answers.
     gc.disable()
     answered = 0
     while True:
-        request = inbox.next(_load_the_rest, most or None)
+        request = inbox.next(_while_idle, most or None)
         if isinstance(request, w.Forget):
             service.forget(request)
+            gc.unfreeze()
         else:
-            send(service.answer(request, inbox.begin(request.number)))
+            send(service.answer(request, inbox.begin(request.number), send))
             answered += 1
-            gc.collect(1 if answered % _WHOLE else 2)
+            if not answered % _WHOLE:
+                gc.collect()
 
 
 if __name__ == "__main__":

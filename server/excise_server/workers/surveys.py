@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from excise import CancelFlag, replay
+from excise import CancelFlag
 from excise_server.wire import documents as d
 from excise_server.wire.worker import BrokenFrameError
 
@@ -264,14 +264,6 @@ def _found(asked: Mapping[str, Any]) -> Found:
     return repository, for_issue(kept, asked.get("issue") or ""), aside, *judged
 
 
-def _replayed(asked: Mapping[str, Any], cancel: CancelFlag) -> d.Plain:
-    texts = [
-        replay(asked["before"], asked["current"], text, cancel=cancel).text
-        for text in asked["texts"]
-    ]
-    return {"texts": texts}
-
-
 def _refused(name: str) -> float:
     raise ValueError(f"{name} is not JSON")
 
@@ -283,12 +275,11 @@ _OF_CANDIDATES: dict[
     "review": (_review, d.ReviewDocument),
     "land": (_land, d.LandDocument),
 }
-_SURVEYS: dict[str, tuple[Callable[[Mapping[str, Any], CancelFlag], d.Shape | d.Plain], Any]] = {
+_SURVEYS: dict[str, tuple[Callable[[Mapping[str, Any], CancelFlag], d.Shape], Any]] = {
     "since": (_since, d.SinceDocument),
     "take": (_take, d.TakeDocument),
     "taken": (_taken, d.TakenDocument),
     "checked": (_checked, d.CheckedDocument),
     "duplicates": (_duplicates, d.DuplicatesDocument),
-    "replayed": (_replayed, dict[str, list[str]]),
 }
 """What makes each report, and its shape: those above of what `_found` finds."""

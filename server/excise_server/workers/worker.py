@@ -31,8 +31,8 @@ from excise_server.processes.parsers import Guard, Note, Quarantine, grammar_of,
 from excise_server.processes.worker import DEADLINE, MissingError, Process
 from excise_server.wire import worker as w
 from excise_server.workers.child import Service
-from excise_server.workers.scored import Scores, unpack
-from excise_server.workers.surveys import arguments_of, document_of
+from excise_server.workers.scored import check_early, unpack
+from excise_server.workers.surveys import document_of
 
 logger = logging.getLogger(__name__)
 
@@ -44,9 +44,6 @@ INSIDE = 0.05
 
 ELSEWHERE = 1.0
 """Seconds that it gets anywhere else."""
-
-REPLAYED = 200_000
-"""Characters of texts, about, that a worker is asked to replay at once."""
 
 _OPENING = 60.0
 """Seconds after which a worker that says nothing has failed: it starts before any text is read."""
@@ -69,8 +66,9 @@ _TURN = 0.05
 Head = tuple[int, bool, tuple[bytes, ...]]
 """How every order begins: its number, whether parsers are kept out, and what is quarantined."""
 
+Heard = Callable[[w.Marked], None]
 R = TypeVar("R")
-A = TypeVar("A", w.Scored, w.Surveyed)
+A = TypeVar("A", w.Scored, w.Surveyed, w.ReplayedTexts)
 
 
 class FailedInWorkerError(Exception):
@@ -112,8 +110,13 @@ class Worker:
             except MissingError as error:
                 self._stay(error)
 
-    def analyse(self, snapshot: Snapshot, cancel: StopFlag) -> Analysis:
-        """Return all that is known of a snapshot.
+    def analyse(
+        self,
+        snapshot: Snapshot,
+        cancel: StopFlag,
+        early: Callable[[w.EarlyHunks], None] | None = None,
+    ) -> Analysis:
+        """Return all that is known of a snapshot; ``early`` gets the hunks of many revisions.
 
         Raises excise.errors.Cancelled when the flag was raised meanwhile. Raises
         FailedInWorkerError if the work failed.
@@ -123,12 +126,17 @@ class Worker:
         asked = snapshot if snapshot.revisions else replace(snapshot, origin=first, buffer=None)
 
         def read(answer: w.Scored) -> Analysis:
-            scores = self._told.scores
-            uri = asked.uri_or_path
-            analysis, scores[uri] = unpack(asked, answer, scores.get(uri))
-            return analysis
+            known, uri = self._told.scores, asked.uri_or_path
+            known[uri] = unpack(asked, answer, known.get(uri))
+            return known[uri][1]
 
-        analysis = self._ask(w.Scored, lambda head: self._order(head, asked), read, cancel)
+        def heard(answer: w.Marked) -> None:
+            check_early(asked, answer.early)
+            if early is not None:
+                early(answer.early)
+
+        order = partial(self._order, snapshot=asked)
+        analysis = self._ask(w.Scored, order, read, cancel, heard)
         return analysis if asked is snapshot else replace(analysis, snapshot=snapshot)
 
     def survey(self, kind: str, arguments: bytes, cancel: StopFlag) -> dict[str, Any]:
@@ -143,6 +151,22 @@ class Worker:
             lambda answer: document_of(kind, answer.document),
             cancel,
         )
+
+    def replay(
+        self, before: str, current: str, texts: Sequence[str], cancel: StopFlag
+    ) -> list[str]:
+        """Replay revisions of a text on a newer one, as `excise.replay` does.
+
+        Raises excise.errors.Cancelled and FailedInWorkerError as for `analyse`.
+        """
+
+        def read(answer: w.ReplayedTexts) -> list[str]:
+            if len(answer.texts) != len(texts):
+                raise w.BrokenFrameError("malformed message: a text for each revision")
+            return list(answer.texts)
+
+        order = before, current, tuple(texts)
+        return self._ask(w.ReplayedTexts, lambda head: w.Replay(*head, *order), read, cancel)
 
     @property
     def work(self) -> w.WorkFrame:
@@ -173,10 +197,12 @@ class Worker:
         order: Callable[[Head], w.Order],
         read: Callable[[A], R],
         cancel: StopFlag,
+        heard: Heard | None = None,
     ) -> R:
         """Have an order done, by as many processes as it takes.
 
-        ``order`` is asked again for each of them; ``read`` may refuse an answer that cannot be.
+        ``order`` is asked again for each of them; ``read`` may refuse an answer that cannot be, and
+        ``heard`` one that comes before it.
         """
         while not self._turn.acquire(timeout=_TURN):
             cancel.check()
@@ -193,7 +219,8 @@ class Worker:
                     process = self._started()
                     process.wait_until_ready()
                     request = order(self._head(lexical=lexical))
-                    return read(self._checked(kind, process.ask(request, self._number, cancel)))
+                    answer = process.ask(request, self._number, cancel, heard)
+                    return read(self._checked(kind, answer))
                 except _Died as death:
                     self._drop()
                     if death.stopped:
@@ -216,7 +243,8 @@ class Worker:
             flag = CancelFlag(DEADLINE, cpu=True)
             cancel.listen(flag.cancel)
             try:
-                answer = self._here.answer(order(self._head(lexical=False)), flag)
+                request = order(self._head(lexical=False))
+                answer = self._here.answer(request, flag, lambda _early: None)
             finally:
                 cancel.release()
             return read(self._checked(kind, answer))
@@ -273,7 +301,7 @@ class Worker:
             buffer=None if buffer is None else number[buffer],
             own=snapshot.own,
             version=snapshot.version,
-            scores=known.number if known is not None else 0,
+            scores=known[0] if known is not None else 0,
             texts=fresh,
             gone=self._told.gone(),
         )  # fmt: skip
@@ -333,7 +361,7 @@ class _Told:
 
     def __init__(self) -> None:
         self.quarantined: set[bytes] = set()
-        self.scores: dict[str, Scores] = {}
+        self.scores: dict[str, tuple[int, Analysis]] = {}
         self.numbers: dict[str, int] = {}
         self._count = 0
         self._used: dict[str, tuple[str, ...]] = {}
@@ -402,7 +430,7 @@ class _Process(Process):
         with contextlib.suppress(OSError):
             self.send(w.framed(msgspec.msgpack.encode(request)), wait=wait)
 
-    def ask(self, request: w.Order, number: int, cancel: StopFlag) -> w.Answer:
+    def ask(self, request: w.Order, number: int, cancel: StopFlag, heard: Heard | None) -> w.Answer:
         """Send a request and wait for its answer, or for the end of the process.
 
         Raises `_Died` if it ended instead, and `BrokenFrameError` if it wrote something other than
@@ -418,7 +446,7 @@ class _Process(Process):
         try:
             with contextlib.suppress(BrokenPipeError, ConnectionError):
                 self.send(w.framed(msgspec.msgpack.encode(request)))
-            return self._answer(number, cancel)
+            return self._answer(number, cancel, heard)
         finally:
             cancel.release()
 
@@ -433,7 +461,7 @@ class _Process(Process):
         """Return what a parser of it has now, as far as that is known."""
         return None if self._note is None else self._note.read()
 
-    def _answer(self, number: int, cancel: StopFlag) -> w.Answer:
+    def _answer(self, number: int, cancel: StopFlag, heard: Heard | None) -> w.Answer:
         patience = (INSIDE, ELSEWHERE - INSIDE)
         waited = 0
         while True:
@@ -457,6 +485,8 @@ class _Process(Process):
             elif isinstance(answer, w.Opened) or answer.number != number:
                 self.end()
                 raise w.BrokenFrameError("an answer that nobody asked for")
+            elif isinstance(answer, w.Marked) and heard is not None:
+                heard(answer)
             else:
                 return cast("w.Answer", answer)
 
@@ -492,25 +522,6 @@ class WorkerPool:
     def survey(self, kind: str, arguments: bytes, cancel: StopFlag) -> dict[str, Any]:
         """Make a report on a repository, as `Worker.survey` does."""
         return self.second.survey(kind, arguments, cancel)
-
-    def replay(
-        self, before: str, current: str, texts: Sequence[str], cancel: StopFlag
-    ) -> list[str]:
-        """Replay revisions of a text on a newer one, as `excise.replay` does.
-
-        Raises excise.errors.Cancelled and FailedInWorkerError as for `Worker.analyse`.
-        """
-        replayed: list[str] = []
-        # JSON is written and read under Python's lock: in one piece it would hold up who types.
-        size = max(1, REPLAYED // max(1, *map(len, texts)))
-        for start in range(0, len(texts), size):
-            part = list(texts[start : start + size])
-            arguments = arguments_of(before=before, current=current, texts=part)
-            answer = list(self.first.survey("replayed", arguments, cancel)["texts"])
-            if len(answer) != len(part):
-                raise FailedInWorkerError("a worker wrote another number of texts")
-            replayed += answer
-        return replayed
 
     @property
     def work(self) -> tuple[int, int]:
