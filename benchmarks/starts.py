@@ -55,7 +55,7 @@ def by_instructions() -> None:
         "numpy imported": ("-c", "import numpy"),
         "click and rich imported": ("-c", "import click, rich.console, rich.table"),
         "the library imported": ("-c", "import excise"),
-        "SciPy's clustering imported": ("-I", "-c", "import scipy.cluster.hierarchy"),
+        "scikit-learn imported": ("-I", "-c", "import sklearn.cluster"),
     }  # fmt: skip
     if shutil.which("valgrind") is None:
         print("starts: valgrind is missing")
@@ -80,6 +80,7 @@ def by_seconds() -> None:
                 *files,
             ),
             "SciPy's clustering imported": ("-c", "import scipy.cluster.hierarchy"),
+            "scikit-learn imported": ("-c", "import sklearn.cluster"),
         }
         taken: dict[str, list[float]] = {name: [] for name in commands}
         for _ in range(ROUNDS):

@@ -1,8 +1,9 @@
 """Clusters of revisions that are alike: agglomerative, on 1 - ES, with medoids.
 
-They are those of scikit-learn's ``AgglomerativeClustering``, which hands given distances to SciPy's
-linkage as this does; tests hold both equal. SciPy is imported only where the linkage decides
-(`clear_labels`), because that takes a third of a second of CPU.
+They are those of scikit-learn's ``AgglomerativeClustering``, which is imported only where the
+linkage decides (`clear_labels`), because that takes a second of CPU. Large pools of patches, whose
+matrix must not be copied, hand their distances to SciPy's linkage (`linked_labels`), which is what
+scikit-learn calls for given distances; tests hold both equal.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from excise.errors import ContentError, OptionError
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
+    from sklearn.cluster import AgglomerativeClustering
 
     from excise.pairwise import ScoreMatrix
 
@@ -154,8 +156,11 @@ def merges(distances: npt.NDArray[np.float64], linkage: str = LINKAGE) -> tuple[
     check(0, linkage)
     if len(distances) < 2:
         return ()
-    tree = _tree(distances, linkage)
-    return tuple(Merge(int(a), int(b), float(distance)) for a, b, distance, _ in tree)
+    model = _fitted(distances, 0, linkage)
+    return tuple(
+        Merge(int(a), int(b), float(distance))
+        for (a, b), distance in zip(model.children_, model.distances_, strict=True)
+    )
 
 
 def labels(distances: npt.NDArray[np.float64], threshold: float, linkage: str) -> list[int]:
@@ -169,32 +174,32 @@ def labels(distances: npt.NDArray[np.float64], threshold: float, linkage: str) -
     clear = clear_labels(distances, threshold, linkage)
     if clear is not None:
         return clear
-    return _cut(_tree(distances, linkage), threshold)
+    return [int(label) for label in _fitted(distances, threshold, linkage).labels_]
+
+
+def _fitted(
+    distances: npt.NDArray[np.float64], threshold: float, linkage: str
+) -> AgglomerativeClustering:
+    """Return scikit-learn's model of distances, of which it reads only the upper triangle."""
+    from sklearn.cluster import AgglomerativeClustering
+
+    model = AgglomerativeClustering(
+        n_clusters=None, metric="precomputed", linkage=linkage, distance_threshold=threshold
+    )
+    return model.fit(distances)
 
 
 def linked_labels(values: npt.NDArray[np.float64], threshold: float, linkage: str) -> list[int]:
     """Return the labels of 1 - values by the linkage, in 8 bytes a cell beside the matrix."""
-    return _cut(_tree(values, linkage, of_values=True), threshold)
-
-
-def _tree(
-    matrix: npt.NDArray[np.float64], linkage: str, *, of_values: bool = False
-) -> npt.NDArray[np.float64]:
-    """Return SciPy's tree of distances, of which it reads only the upper triangle."""
     from scipy.cluster import hierarchy
     from scipy.spatial.distance import squareform
 
-    distances = squareform(matrix, checks=False)
-    if of_values:
-        distances *= -1.0
-        distances += 1.0
-    tree: npt.NDArray[np.float64] = hierarchy.linkage(distances, method=linkage)
-    return tree
-
-
-def _cut(tree: npt.NDArray[np.float64], threshold: float) -> list[int]:
-    n = len(tree) + 1
+    distances = squareform(values, checks=False)
+    distances *= -1.0
+    distances += 1.0
+    n = len(values)
     label = list(range(2 * n - 1))
+    tree = hierarchy.linkage(distances, method=linkage)
     for node, (a, b, distance, _) in reversed(list(enumerate(tree, n))):
         if distance < threshold:
             label[int(a)] = label[int(b)] = label[node]
@@ -210,7 +215,7 @@ def clear_labels(
 
     They agree if "nearer than the threshold" is an equivalence: inside its classes the mean, the
     largest and the smallest distance of any two parts are below it, and between them none is. Most
-    matrices are of this kind, and importing SciPy takes longer than scoring their texts.
+    matrices are of this kind, and importing scikit-learn takes longer than scoring their texts.
     """
     import numpy as np
 

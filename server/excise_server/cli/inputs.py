@@ -61,7 +61,7 @@ def _chosen(revision_set: RevisionSet, ids: tuple[str, ...]) -> RevisionSet:
 def similarities(revision_set: RevisionSet, choices: MeasureOptions) -> excise.ScoreMatrix:
     """Score every pair of revisions.
 
-    The matrix alone: what `analysis.compare` adds to it may cost the import of SciPy.
+    The matrix alone: what `analysis.compare` adds to it may cost the import of scikit-learn.
     """
     return excise.ScoreMatrix.from_texts(
         revision_set.origin,

@@ -137,7 +137,7 @@ def _while_idle() -> None:
 
     And look through what is new for cycles: over the trees of 64 revisions that takes 0.5 s.
     """
-    if "scipy" not in sys.modules:
+    if "sklearn" not in sys.modules:
         import numpy as np
 
         cluster_values(np.array([[1, 0.6, 0], [0.6, 1, 0.6], [0, 0.6, 1]]), DISTANCE, LINKAGE)
