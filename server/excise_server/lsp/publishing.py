@@ -19,7 +19,14 @@ from excise import Cancelled, Hunk
 from excise_server.editor.analysis import Analysis, Snapshot
 from excise_server.editor.apply import ToCheck
 from excise_server.editor.document import document_key
-from excise_server.editor.findings import Findings, MixProblem, listed, names_of, share_of
+from excise_server.editor.findings import (
+    MAX_HUNKS,
+    Findings,
+    MixProblem,
+    listed,
+    names_of,
+    share_of,
+)
 from excise_server.lsp.gathering import OwnFile
 from excise_server.lsp.rpc import Connection
 from excise_server.lsp.to_proto import Mapper, parse_uri, virtual_uri
@@ -143,18 +150,11 @@ class Publisher:
         if result is None or isinstance(result.outcome, Exception):
             return [], None
         settings, findings = self._server.settings, result.outcome.findings
-        if findings is None or not settings.diagnostics:
+        if findings is None or settings.severity is None:
             return [], str(result.number)
         snapshot = result.snapshot
         mapper = Mapper(snapshot.shown, self._server.encoding)
-        marks = _diagnostics(
-            snapshot.uri_or_path,
-            findings,
-            mapper,
-            settings.severity,
-            self._links(key, result.outcome.analysis),
-        )
-        marks += [
+        problems = [
             t.Diagnostic(
                 mapper.visible(problem.line, problem.line + 1),
                 problem.message,
@@ -165,6 +165,10 @@ class Publisher:
             )
             for problem in result.problems
         ]
+        first = replace(findings, hunks=findings.hunks[: MAX_HUNKS - len(problems)])
+        links = self._links(key, result.outcome.analysis)
+        marks = _diagnostics(snapshot.uri_or_path, first, mapper, settings.severity, links)
+        marks += problems
         shown = [d for d in marks if d.code == "ranking" or not self.typed.holds(key, d.range)]
         return shown, str(result.number)
 

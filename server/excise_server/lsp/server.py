@@ -23,7 +23,7 @@ from excise import Cancelled
 from excise_server.editor.analysis import Analysis, Snapshot, with_kept
 from excise_server.editor.apply import ToCheck, decided_mix
 from excise_server.editor.document import document_key
-from excise_server.editor.findings import MAX_HUNKS, MixProblem, find, mix_problems
+from excise_server.editor.findings import MixProblem, find, mix_problems
 from excise_server.editor.session import Session
 from excise_server.foundation.escape import printable
 from excise_server.foundation.inputs import SourceError
@@ -71,7 +71,6 @@ class ExciseServer(Connection):
         self.session = Session(
             changed=self._changed, read=lambda uri: read_inside(uri, self.folders())
         )
-        self._most_marks = MAX_HUNKS
         self.gatherer = Gatherer(self, self.session, self.folders)
         self.memory = self.gatherer.memory
         self.mailboxes = Mailboxes(self.session)
@@ -102,8 +101,7 @@ class ExciseServer(Connection):
         if settings == self.settings:
             return
         self.settings = settings
-        self._most_marks = settings.max_per_file
-        self.session.score_by(settings.options, settings.intent)
+        self.session.rank_for(settings.intent)
         self.session.changed_all()
         self.publisher.settings_changed()
 
@@ -328,4 +326,4 @@ class ExciseServer(Connection):
 
     def _outcome(self, analysis: Analysis) -> Outcome:
         analysis = with_kept(analysis)
-        return Outcome(analysis, find(analysis, self._most_marks), decided_mix(analysis))
+        return Outcome(analysis, find(analysis), decided_mix(analysis))

@@ -146,7 +146,7 @@ inWorkbench("five worktrees: seen, compared, one taken whole, two mixed by keys 
 
   // A commit to main changes no group.
   git(folder, "commit", "--quiet", "--allow-empty", "--message", "meanwhile");
-  await bench.command("Excise: Look for Candidates Again");
+  await bench.command("Excise: Review Candidates");
   await bench.members(group, ["claude-ada", "copilot-eli"]);
 
   // By keys alone: one for each hunk.
@@ -184,12 +184,12 @@ inWorkbench("five worktrees: seen, compared, one taken whole, two mixed by keys 
   await bench.candidates.first().waitFor();
   await page.locator(".pane-header", { hasText: "5 of 5 decided" }).waitFor();
   git(folder, "worktree", "remove", "--force", repository.worktrees.get("chen") ?? "");
-  await bench.command("Excise: Look for Candidates Again");
+  await bench.command("Excise: Review Candidates");
   await bench.candidate("chen").waitFor({ state: "detached" });
   await bench.candidate("dana").waitFor();
 }, makeReview);
 
-inWorkbench("candidates are compared, given a base, rejected, opened, and taken in spite of a conflict", async ({ bench, repository }) => {
+inWorkbench("candidates are compared, given a base, hidden, opened, and taken in spite of a conflict", async ({ bench, repository }) => {
   const { page } = bench;
   await bench.openFile(FILE);
   await bench.showCandidates();
@@ -225,11 +225,11 @@ inWorkbench("candidates are compared, given a base, rejected, opened, and taken 
     (value) => value === commit,
   );
 
-  await bench.command("Excise: Reject Candidate");
+  await bench.command("Excise: Hide Candidate");
   await bench.pick("chen");
   const aside = bench.candidates.filter({ hasText: "Set aside" });
   await aside.waitFor();
-  await bench.command("Excise: Show Candidate Again");
+  await bench.command("Excise: Show Hidden Candidate Again");
   await bench.pick("chen");
   await page.keyboard.press("Enter");
   await aside.waitFor({ state: "detached" });
