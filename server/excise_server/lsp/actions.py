@@ -22,15 +22,21 @@ from excise_server.lsp.edits import agreed, check_takes_edits, pick, refusals, w
 from excise_server.lsp.publishing import SOURCE
 from excise_server.lsp.rpc import RequestFailed
 from excise_server.lsp.server import ExciseServer
-from excise_server.lsp.standard import OPEN_REVIEW, SOURCE_KINDS, Argument, standard_actions
+from excise_server.lsp.standard import SOURCE_KINDS, Argument, standard_actions
 from excise_server.lsp.to_proto import Mapper, hunks_at
 from excise_server.wire import lsp as p
 
 MAX_ACTIONS = 8
-"""Most entries of a menu. The last one leads to what does not fit."""
+"""Most entries of a menu, of which the last one leads to what does not fit.
+
+A client that neither has code for us nor can ask its user has all of them in the menu.
+"""
 
 MAX_VARIANTS = 6
 """Most variants among them: the others, too, are behind the last one."""
+
+MAX_EDITS = 20
+"""Most files of candidates whose edits are sent with their actions; the others send a command."""
 
 MAX_CHOICES = 40
 """Most entries in the message that asks which of the others to do."""
@@ -65,8 +71,9 @@ async def code_action(ls: ExciseServer, params: t.CodeActionParams) -> list[Acti
     if analysis is None or analysis.snapshot.version is None:
         return None
     menu = _Menu(ls, analysis, params)
-    actions = list(islice(menu.actions(), MAX_ACTIONS + 1))
-    if len(actions) > MAX_ACTIONS:
+    leads_on = bool(ls.settings.client_commands or ls.can("window.show_message"))
+    actions = list(islice(menu.actions(), MAX_ACTIONS + 1 if leads_on else None))
+    if leads_on and len(actions) > MAX_ACTIONS:
         actions[MAX_ACTIONS - 1 :] = [menu.more(actions[MAX_ACTIONS - 1])]
     checked = await refusals(ls, analysis, [edits for _, edits, _ in menu.edited])
     for (action, _, choice), refusal in zip(menu.edited, checked, strict=True):
@@ -81,7 +88,10 @@ async def more(ls: ExciseServer, argument: Argument) -> t.Command | None:
     Raises JsonRpcInvalidParams if the argument is not that of the menu's last entry. Raises
     RequestFailed if the document or its candidates have changed since.
     """
-    asked = msgspec.convert(argument, MoreParams)
+    try:
+        asked = msgspec.convert(argument, MoreParams)
+    except msgspec.ValidationError as error:
+        raise JsonRpcInvalidParams(str(error)) from error
     analysis = await ls.newest(asked.uri)
     if analysis is None or [analysis.snapshot.version, ls.publisher.state_of(asked.uri)] != [
         asked.version,
@@ -155,10 +165,9 @@ class _Menu:
     def more(self, first: Action) -> Action:
         """Return the last entry, which leads to that action and all after it.
 
-        A client with code for us shows them by itself; one that cannot ask its user gets a page.
+        A client with code for us shows them by itself; others have their users choose.
         """
-        own = self._ls.settings.client_commands.get(p.SHOW_HUNK.replace("/", "."))
-        name = own or (MORE if self._ls.can("window.show_message") else OPEN_REVIEW)
+        name = self._ls.settings.client_commands.get(p.SHOW_HUNK.replace("/", "."), MORE)
         lines, only = self._params.range, self._only
         shown = MoreParams(
             self._uri, (lines.start.line, lines.end.line), only, self._version, self._state
@@ -194,15 +203,16 @@ class _Menu:
 
     def _candidates(self) -> Iterator[Action]:
         """Yield an action for each candidate with changes."""
-        for ranked in self._analysis.comparison.ranking:
+        for number, ranked in enumerate(self._analysis.comparison.ranking):
             index = ranked.index
             params = p.ApplyRevisionParams(self._uri, ranked.id, self._version, self._state)
             title = candidate_title(self._analysis, self._names, index)
-            if not self._lazy:
+            if not self._lazy and number < MAX_EDITS:
                 edits_of = lambda index=index: restate(self._analysis, self._lines, index)  # noqa: E731
                 yield from self._action(title, _CANDIDATE, edits_of, params, [])
             elif not ranked.no_op and index != self._analysis.snapshot.own:
-                yield self._unresolved(title, _CANDIDATE, params)
+                make = self._unresolved if self._lazy else self._command
+                yield make(title, _CANDIDATE, params)
 
     def _action(
         self,

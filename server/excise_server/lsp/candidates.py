@@ -184,7 +184,21 @@ async def candidates(ls: ExciseServer, params: p.CandidatesParams) -> dict[str, 
     place = place_of(ls, params.uri)
     await ls.memory.ready()
     task, intent = params.task or "", _intent(ls, params.intent)
+    if ls.can("workspace.did_change_watched_files.dynamic_registration"):
+        # Before they are read: what is written meanwhile is told of.
+        ls.gatherer.watch_trees(params.uri, *await asyncio.to_thread(_trees, place))
     return await survey(ls, "candidates", place, git=params.git, task=task, intent=intent)
+
+
+def _trees(place: RepositoryFolder) -> tuple[list[str], str]:
+    """Return the worktrees of a repository, and its own folder. The survey says what is wrong."""
+    from excise_server.git.repository import open_folder
+
+    try:
+        repository = open_folder(place.folder, place.folders)
+        return [tree.path for tree in repository.worktrees()], repository.common
+    except (SourceError, UnansweredError):
+        return [], place.folder
 
 
 async def worktrees(ls: ExciseServer, params: p.WorktreesParams) -> dict[str, Any]:
