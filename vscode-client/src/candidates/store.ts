@@ -141,10 +141,13 @@ export class Candidates {
       (error: unknown) => (codeOf(error) === CANCELLED ? this.found : { folder, result: undefined, refusal: reason(error) }),
     );
     asking.dispose();
-    if (this.asking !== asking) {
-      return;
+    if (this.asking === asking) {
+      this.asking = undefined;
+      this.take(answer);
     }
-    this.asking = undefined;
+  }
+
+  private take(answer: Found | undefined): void {
     this.found = answer;
     if (answer !== undefined && answer.refusal !== "") {
       this.parts.log.info(`no candidates: ${answer.refusal}`);

@@ -1,9 +1,9 @@
 /** A user opens a file that four worktrees have edited, and takes what they want. */
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import type { Locator } from "playwright-core";
 import { AUTHORS, FILE, git, makeReview, origin, suggestion } from "../../scripts/lib/fixture.js";
 import { VENV } from "../../scripts/lib/places.js";
@@ -184,9 +184,15 @@ inWorkbench("five worktrees: seen, compared, one taken whole, two mixed by keys 
   await bench.candidates.first().waitFor();
   await page.locator(".pane-header", { hasText: "5 of 5 decided" }).waitFor();
   git(folder, "worktree", "remove", "--force", repository.worktrees.get("chen") ?? "");
-  await bench.command("Excise: Review Candidates");
   await bench.candidate("chen").waitFor({ state: "detached" });
-  await bench.candidate("dana").waitFor();
+  // An agent goes on in a worktree, in a file that nobody has open: the view follows by itself.
+  const written = join(repository.worktrees.get("dana") ?? "", "deep", "written.py");
+  mkdirSync(dirname(written));
+  for (let at = 0; at < 100; at += 1) {
+    writeFileSync(written, `LINES = ${at}\n`);
+  }
+  await bench.candidate("dana").locator(".monaco-tl-twistie").click();
+  await bench.candidates.filter({ hasText: "written.py" }).waitFor();
 }, makeReview);
 
 inWorkbench("candidates are compared, given a base, hidden, opened, and taken in spite of a conflict", async ({ bench, repository }) => {
