@@ -38,7 +38,6 @@ SETTINGS = {
     "granularity": str,
     "comments": str,
     "diagnostics.severity": str,
-    "diagnostics.maxPerFile": int,
 }
 """Settings of the section `excise` that an archive may name, and their types."""
 

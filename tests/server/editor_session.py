@@ -15,6 +15,7 @@ from tests.server.markdown import ACTIVE, kinds, parsed
 from tests.server.raw_client import Message, RawClient
 
 from excise.text import normalise
+from excise_server.lsp.actions import MORE_TITLE
 from excise_server.lsp.standard import STANDARD
 
 ENCODINGS = {"rich": "utf-16", "plain": "utf-8"}
@@ -214,7 +215,7 @@ class _Shown:
             yield f"  disabled: {view.visible(action['disabled']['reason'])}"
             return
         assert "isPreferred" not in action, "the order is advice, not a promise"
-        if kind in STANDARD:
+        if kind in STANDARD or action["title"] == MORE_TITLE:
             return  # it shows a page, or changes what is compared: test_lsp_clients.py
         if action["title"].endswith(" (blocked: show why)"):
             yield f"  refused: {view.visible(self._refusal(action))}"

@@ -130,12 +130,15 @@ def test_what_cannot_be_shown_fails_and_nothing_is_accepted(
 @pytest.mark.slow
 def test_a_server_that_complains_fails_the_session(tmp_path: Path):
     path = tmp_path / "wrong.txt"
-    path.write_text(f"{ABOUT}-- client --\ngranularity: sentence\n{ORIGIN}{NOTHING}")
+    path.write_text(f"{ABOUT}-- client --\ndiagnostics.severity: loud\n{ORIGIN}{NOTHING}")
     session = EditorSession("rich", tmp_path)
 
     def run() -> None:
         session.results(editor_case.read(path))
         session.end()
 
-    with session.client, pytest.raises(AssertionError, match="granularity must be one of"):
+    with (
+        session.client,
+        pytest.raises(AssertionError, match=r"diagnostics\.severity must be one of"),
+    ):
         run()

@@ -79,6 +79,50 @@ def test_of_many_candidates_the_last_are_commands(client: RawClient, uri: str):
     assert change["newText"] == f"    x = a - {int(taken)}\n"
 
 
+@pytest.mark.parametrize(("line", "variants"), [(1, 6), (3, 0)])
+def test_a_menu_has_eight_entries_and_the_last_one_leads_to_the_rest(
+    uri: str, line: int, variants: int
+):
+    """Twelve candidates in twelve variants: a client that can ask is asked for the others."""
+    with serving(FULL | {"window": {"showMessage": {}}}) as client:
+        client.open(uri, ORIGIN)
+        client.add(uri, {f"c{n:02}": A.replace("a - b", f"a - {n}") for n in range(12)})
+        offered = actions(client, uri, line)
+        assert len(offered) == 8
+        kinds = [action["kind"].rpartition(".")[2] for action in offered]
+        assert kinds == ["variant"] * variants + ["candidate"] * (8 - variants)
+        assert [only["title"] for only in actions(client, uri, line, ["source"])] == [
+            "Show the hunks of this file side by side"
+        ]
+        *shown, last = [action["title"] for action in offered]
+        command = {name: offered[-1]["command"][name] for name in ("command", "arguments")}
+        assert last == offered[-1]["command"]["title"] == "More of the candidates..."
+
+        def chosen(title: str | None) -> int:
+            running = client.request("workspace/executeCommand", command)
+            asking = client.wait(lambda m: m.get("method") == "window/showMessageRequest")
+            titles = [item["title"] for item in asking["params"]["actions"]]
+            assert not {*titles} & {*shown}
+            assert [title for title in titles if " c11 " in title]
+            assert "Show the hunks of this file side by side" in titles
+            result = None if title is None else {"title": title}
+            client.send({"jsonrpc": "2.0", "id": asking["id"], "result": result})
+            return running
+
+        assert client.answer(chosen(None))["result"] is None
+        assert client.answer(chosen("no such title"))["result"] is None
+        running = chosen("Take this file from c11 (in a group of 12)")
+        edit = client.wait(lambda m: m.get("method") == "workspace/applyEdit")
+        assert "a - 11" in edit["params"]["edit"]["documentChanges"][0]["edits"][0]["newText"]
+        client.send({"jsonrpc": "2.0", "id": edit["id"], "result": {"applied": True}})
+        assert client.answer(running)["result"]["applied"] is True
+        client.change(uri, 2, {"text": A})
+        error = client.refused("workspace/executeCommand", command)
+        assert "open the menu again" in error["message"]
+        wrong = command | {"arguments": [{"uri": uri}]}
+        assert client.refused("workspace/executeCommand", wrong)["code"] == INVALID_PARAMS
+
+
 def test_what_is_stale_or_unknown_is_refused(client: RawClient, uri: str):
     client.open(uri, ORIGIN)
     client.add(uri, REVISIONS)
@@ -220,23 +264,23 @@ def test_the_client_may_have_its_own_commands(uri: str):
 def test_choices_that_come_later(uri: str):
     """Pushed by the client: scored and shown anew, nonsense logged and left."""
     with RawClient() as client:
-        client.initialize(initializationOptions={"granularity": "line"})
+        client.initialize(initializationOptions={"diagnostics": {"severity": "hint"}})
         client.open(uri, ORIGIN)
         client.add(uri, REVISIONS)
-        assert "|gran:line|" in client.call("excise/report", {"uri": uri})["signature"]
+        assert {d["severity"] for d in client.diagnostics(uri, 1)} == {4}
 
         def choose(**options: object) -> None:
             settings = {"settings": {"excise": options}}
             client.notify("workspace/didChangeConfiguration", settings)
 
-        choose(lcs="paper", diagnostics={"maxPerFile": 1, "severity": "hint"})
-        signature = client.call("excise/report", {"uri": uri})["signature"]
-        assert "|gran:line|lcs:paper|" in signature
+        choose(diagnostics={"severity": "warning"}, lcs="paper")
+        assert {d["severity"] for d in client.diagnostics(uri, 1)} == {2}
+        assert "|lcs:star|" in client.call("excise/report", {"uri": uri})["signature"]
         seen = len(client.received)
-        choose(granularity=7, comments="x", diagnostics={"enable": "no", "maxPerFile": -1}, lcs=[])
-        assert "|gran:nested|lcs:star|" in client.call("excise/report", {"uri": uri})["signature"]
+        choose(intent="x", diagnostics={"severity": "loud"})
+        assert {d["severity"] for d in client.diagnostics(uri, 1)} == {3}
         assert not any("error" in m for m in client.received[seen:])
-        choose(diagnostics={"enable": False})
+        choose(diagnostics={"severity": "off"})
         found = client.wait(
             lambda m: (
                 m.get("method") == "textDocument/publishDiagnostics"
@@ -249,8 +293,8 @@ def test_choices_that_come_later(uri: str):
         assert client.call("excise/report", {"uri": uri})["state"] > 0
         assert client.exit() == 0
         log = "".join(client.log)
-        assert "granularity must be one of nested, line, token" in log
-        assert "diagnostics.enable must be true or false" in log
+        assert "intent must be one of " in log
+        assert "diagnostics.severity must be one of off, error, warning" in log
         assert "Traceback" not in log
 
 
@@ -264,15 +308,16 @@ def test_a_client_that_answers_is_asked(uri: str):
             names += [r["method"] for r in asked["params"]["registrations"]]
             client.send({"jsonrpc": "2.0", "id": asked["id"], "result": None})
         assert names == ["workspace/textDocumentContent", "workspace/didChangeConfiguration"]
-        for granularity in ("line", "token"):
+        for intent in ("fix", "change"):
             asked = client.wait(lambda m: m.get("method") == "workspace/configuration")
             assert asked["params"]["items"] == [{"section": "excise"}]
-            answer = [{"granularity": granularity, "lcs": None}]
+            answer = [{"intent": intent, "origin": None}]
             client.send({"jsonrpc": "2.0", "id": asked["id"], "result": answer})
             client.open(uri, ORIGIN)
             client.add(uri, REVISIONS)
-            signature = client.call("excise/report", {"uri": uri})["signature"]
-            assert f"|gran:{granularity}|" in signature
+            at = {"textDocument": {"uri": uri}, "position": {"line": 0, "character": 0}}
+            told = client.call("textDocument/hover", at)["contents"]["value"]
+            assert f"Order: intent {intent} " in told
             client.notify("workspace/didChangeConfiguration", {"settings": None})
 
 

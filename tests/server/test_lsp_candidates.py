@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 from collections.abc import Iterator
+from pathlib import Path
 
 import msgspec
 import pytest
@@ -72,6 +74,54 @@ def test_they_are_the_command_s_with_its_ids_and_digits(repo: Repo, client: RawC
     assert client.call("excise/candidates", file) == answer
     asked = {"command": "excise.candidates", "arguments": [file]}
     assert client.call("workspace/executeCommand", asked) == answer
+
+
+def test_whole_worktrees_are_watched_and_news_of_them_is_told_once(repo: Repo):
+    """A hundred writes in a row are one piece of news, and what tools make for themselves none."""
+    watching = {"dynamicRegistration": True, "relativePatternSupport": True}
+    folders = [{"uri": repo.path.as_uri(), "name": "w"}]
+    with serving(
+        {"workspace": {"didChangeWatchedFiles": watching}}, workspaceFolders=folders
+    ) as client:
+        [ada] = [c for c in listed(client, repo)["candidates"] if c["id"] == "worktree:ada"]
+        tree = Path(ada["folder"])
+        watched = [
+            watcher["globPattern"]
+            for message in client.received
+            if message.get("method") == "client/registerCapability"
+            for registration in message["params"]["registrations"]
+            for watcher in registration["registerOptions"].get("watchers", ())
+        ]
+        assert {"baseUri": tree.as_uri(), "pattern": "**"} in watched
+        assert {"baseUri": (repo.path / ".git").as_uri(), "pattern": "HEAD"} in watched
+
+        def told(*paths: Path) -> list[dict]:
+            """Return what is told of the worktrees until the next news after these."""
+            before = len(client.received)
+            for path in paths:
+                changes = [{"uri": path.as_uri(), "type": 2}]
+                client.notify("workspace/didChangeWatchedFiles", {"changes": changes})
+            client.call("excise/counters", {})
+            if len(paths) > 1:
+                client.wait(lambda m: m.get("method") == "excise/didChangeReport")
+            news = client.received[before:]
+            return [m["params"] for m in news if m.get("method") == "excise/didChangeReport"]
+
+        git = repo.path / ".git"
+        for no_news in (tree / "node_modules" / "x.js", git / "index.lock", git / "objects" / "a"):
+            assert told(no_news) == []
+        news = {"uri": repo.path.as_uri(), "version": None}
+        (tree / "deep").mkdir()
+        (tree / "deep" / "new.py").write_text("NEW = 1\n")
+        assert told(*[tree / "deep" / "new.py"] * 100) == [news]
+        [ada] = [c for c in listed(client, repo)["candidates"] if c["id"] == "worktree:ada"]
+        assert "deep/new.py" in [file["path"] for file in ada["files"]]
+        shutil.rmtree(tree)
+        assert told(tree, tree / "a.py") == [news]
+        gone = listed(client, repo)
+        assert "worktree:ada" not in ids_of(gone)
+        assert ["prunable" in entry["reason"] for entry in gone["rejected"]] == [True]
+        assert told(git / "index", git / "HEAD") == [news]
 
 
 def test_branches_are_those_of_the_setting(repo: Repo, client: RawClient):

@@ -13,7 +13,7 @@ const [LOGS, INSTALL, SETTINGS, RESTART] = ["Show Logs", "Install", "Open Settin
 /** The commands of the buttons. */
 const COMMANDS = {
   [LOGS]: ["excise.showLogs"],
-  [INSTALL]: ["excise.installServer"],
+  [INSTALL]: ["excise.restartServer", "install"],
   [SETTINGS]: ["workbench.action.openSettings", "@ext:excise.excise path interpreter"],
   [RESTART]: ["excise.restartServer"],
 } as const;
@@ -48,7 +48,7 @@ export class Bootstrap {
     // The language client is most of the bundle: it is loaded when there is something for it to do.
     const { Connection } = await import("./connection");
     this.log.info(`server ${server.version} of ${server.origin}: ${server.command} ${server.args.join(" ")}`);
-    return Connection.open(server, this.log, this.storage, settings().startMs);
+    return Connection.open(server, this.log, this.storage);
   }
 
   /** The server started badly: it ended at once, or does not answer. */
@@ -59,7 +59,7 @@ export class Bootstrap {
 
   crashed(how: string, again: boolean): void {
     const text = again
-      ? `Excise: the server ended unexpectedly (${message(how)}). It was started again, and your revisions are back.`
+      ? `Excise: the server ended unexpectedly (${message(how)}). It was started again, and your candidates are back.`
       : `Excise: the server ended unexpectedly (${message(how)}), again and again. It stays off until you restart it.`;
     void this.tell(text, ...(again ? [] : [RESTART]));
   }
@@ -106,7 +106,7 @@ export class Bootstrap {
 
   private async tellMissing(refused: readonly Refused[]): Promise<void> {
     refused.forEach((item) => this.log.warn(`${item.what}: ${item.reason}`));
-    const named = SERVER_SETTINGS.some((name) => name !== "importStrategy" && settings()[name].length > 0);
+    const named = SERVER_SETTINGS.some((name) => settings()[name].length > 0);
     const worst = refused.find(({ kind }) => kind !== "missing") ?? (named ? refused[0] : undefined);
     const why = worst === undefined ? "it is not installed" : `${worst.what}: ${worst.reason}`;
     const lack = whyNotCarried(await carriedServer(this.parts.context.extensionPath));

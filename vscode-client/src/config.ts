@@ -6,20 +6,16 @@ import * as vscode from "vscode";
 export const SECTION = "excise";
 
 /** Settings that choose the server: a change of one starts it anew. */
-export const SERVER_SETTINGS = ["path", "interpreter", "importStrategy"] as const;
+export const SERVER_SETTINGS = ["path", "interpreter"] as const;
 
 // eslint-disable-next-line @typescript-eslint/explicit-function-return-type -- its keys are the settings
 export function settings() {
   const section = vscode.workspace.getConfiguration(SECTION);
   const shown = section.get("showNotifications");
-  const seconds = section.get("startTimeout");
   return {
     path: strings(section.get("path")).map(resolved),
     interpreter: strings(section.get("interpreter")).map(resolved),
-    importStrategy: section.get("importStrategy") === "useBundled" ? "useBundled" : "fromEnvironment",
     showNotifications: shown === "off" || shown === "always" ? shown : "onError",
-    /** How long a server may take to answer `initialize`: it needs half a second. */
-    startMs: 1000 * (typeof seconds === "number" && seconds >= 1 ? Math.min(seconds, 600) : 30),
     files: section.get("sources.files") === false ? [] : strings(section.get("sources.files")),
     worktrees: section.get("sources.worktrees") !== false,
   };

@@ -18,6 +18,9 @@ import { type Server, environment } from "./servers";
 /** How long a process may take to end after its output has. */
 const EXIT_MS = 1000;
 
+/** How long a server may take to answer `initialize`: it needs half a second. */
+const PATIENCE_MS = 30_000;
+
 /** Version of the shapes in protocol.ts. */
 const VERSION = 2;
 
@@ -62,7 +65,7 @@ export class Connection {
   }
 
   /** Start a server in a directory, which is never the workspace, and wait until it has answered. */
-  static async open(server: Server, log: vscode.LogOutputChannel, cwd: string, patienceMs: number): Promise<Connection> {
+  static async open(server: Server, log: vscode.LogOutputChannel, cwd: string): Promise<Connection> {
     const process = spawn(server.command, [...server.args], { cwd, env: environment(), windowsHide: true });
     await new Promise((resolve, reject) => {
       process.once("spawn", resolve);
@@ -70,7 +73,7 @@ export class Connection {
     });
     const connection = new Connection(server, process, log);
     try {
-      await connection.initialized(patienceMs);
+      await connection.initialized();
     } catch (error) {
       process.kill("SIGKILL");
       throw error;
@@ -112,10 +115,10 @@ export class Connection {
     clearTimeout(patience);
   }
 
-  private async initialized(patienceMs: number): Promise<void> {
+  private async initialized(): Promise<void> {
     const answered = new AbortController();
-    const late = elapsed(patienceMs, undefined, { signal: answered.signal }).then(() => {
-      throw new Error(`the server did not answer within ${patienceMs / 1000} s`);
+    const late = elapsed(PATIENCE_MS, undefined, { signal: answered.signal }).then(() => {
+      throw new Error(`the server did not answer within ${PATIENCE_MS / 1000} s`);
     });
     const ended = this.ended.then((how) => {
       throw new Error(`the server ended at once (${how})`);

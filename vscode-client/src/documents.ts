@@ -66,6 +66,12 @@ export async function show(uri: vscode.Uri): Promise<vscode.TextEditor> {
   return vscode.window.showTextDocument(uri, open?.viewColumn === undefined ? {} : { viewColumn: open.viewColumn });
 }
 
+/** Put the cursor where a range begins, and show it. */
+export function reveal(editor: vscode.TextEditor, range: vscode.Range): void {
+  editor.selection = new vscode.Selection(range.start, range.start);
+  editor.revealRange(range, vscode.TextEditorRevealType.InCenterIfOutsideViewport);
+}
+
 /** The name of a document's file. */
 export function nameOf({ path }: vscode.Uri): string {
   return path.split("/").at(-1) ?? "";
@@ -80,10 +86,10 @@ export function rangeOf({ start, end }: Range): vscode.Range {
 export function documentOf(parts: Parts, argument?: unknown): vscode.Uri {
   const uri = given(argument) ?? parts.current.uri;
   if (uri === undefined) {
-    throw new Halt("open the file whose revisions you want to see first");
+    throw new Halt("open the file whose candidates you want to see first");
   }
   if (!isSource(uri)) {
-    throw new Halt(`revisions of ${uri.scheme}: documents are not supported, only of files on disk and unsaved ones`);
+    throw new Halt(`candidates of ${uri.scheme}: documents are not supported, only of files on disk and unsaved ones`);
   }
   return uri;
 }

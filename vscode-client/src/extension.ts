@@ -112,7 +112,7 @@ async function startIfRevised({ supervisor, current, log }: Parts): Promise<void
   const signs = { files, worktrees, trusted: vscode.workspace.isTrusted, text: document.getText() };
   const file = document.uri.scheme === "file" ? document.uri.fsPath : "";
   if (file !== "" && (await looksRevised(file, signs))) {
-    log.debug(`revisions of ${current.uri?.toString() ?? ""} are likely`);
+    log.debug(`candidates of ${current.uri?.toString() ?? ""} are likely`);
     await supervisor.ensure().catch(() => undefined);
   }
 }

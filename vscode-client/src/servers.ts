@@ -30,7 +30,6 @@ export interface Refused {
 export interface Wishes {
   readonly path: readonly string[];
   readonly interpreter: readonly string[];
-  readonly importStrategy: string;
   /** Python of the environment that the extension made for itself. */
   readonly ownPython: string | undefined;
   /** The PATH to look along. */
@@ -56,13 +55,10 @@ export async function findServer(wishes: Wishes): Promise<Server | readonly Refu
   return refused;
 }
 
-async function attempts({ path: tools, interpreter: pythons, importStrategy, ownPython, searchPath }: Wishes): Promise<Attempt[]> {
+async function attempts({ path: tools, interpreter: pythons, ownPython, searchPath }: Wishes): Promise<Attempt[]> {
   const own = ownPython === undefined ? [] : [() => interpreter(ownPython, "the extension's own environment")];
   if (tools.length > 0) {
     return tools.map((file) => () => tool(file, "the setting excise.path"));
-  }
-  if (importStrategy === "useBundled" && own.length > 0) {
-    return own;
   }
   if (pythons.length > 0) {
     return pythons.map((file) => () => interpreter(file, "the setting excise.interpreter"));

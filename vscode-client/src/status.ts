@@ -37,7 +37,7 @@ export class Status {
       this.item.detail = "";
       this.item.command =
         state === "missing"
-          ? { command: "excise.installServer", title: "Install" }
+          ? { command: "excise.restartServer", title: "Install", arguments: ["install"] }
           : { command: "excise.restartServer", title: bad ? "Restart" : "Start" };
       return;
     }

@@ -34,7 +34,7 @@ function shortened(text: string, longest: number): string {
   return `${head}…${tail}`;
 }
 
-/** "1 revision", "2 revisions". */
+/** "1 candidate", "2 candidates". */
 export function count(number: number, noun: string): string {
   return `${number} ${noun}${number === 1 ? "" : "s"}`;
 }

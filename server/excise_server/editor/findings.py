@@ -11,6 +11,7 @@ import hashlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from heapq import nlargest
 from itertools import combinations, islice
 from typing import Any
 
@@ -220,14 +221,17 @@ def candidate_title(analysis: Analysis, names: Sequence[str], index: int) -> str
     return f"Take this file from {names[index]}{group}"
 
 
-MAX_HUNKS = 200
-"""Most hunks shown as diagnostics. The report has all."""
+MAX_HUNKS = 24
+"""Most hunks shown as diagnostics: with the one for the file, 25. The report has all."""
 
 MAX_GROUPS = 20
 """Most groups listed in the message for the file."""
 
 MAX_LISTED = 8
-"""Most candidates whose pairs are all listed in the message for the file: 28 pairs."""
+"""Most candidates whose words are all in the data of the diagnostic for the file."""
+
+MAX_PAIRS_LISTED = MAX_LISTED * (MAX_LISTED - 1) // 2
+"""Most pairs listed in the message for the file: all of 8 candidates, the nearest of more."""
 
 MAX_DATA = 100
 """Most pairs in the data of all hunks together: they are sent after every pause in typing."""
@@ -254,20 +258,20 @@ class Findings:
     hunks: tuple[HunkFinding, ...]
 
 
-def find(analysis: Analysis, most: int = MAX_HUNKS) -> Findings | None:
-    """Return the findings, with at most so many hunks, or None without revisions.
+def find(analysis: Analysis) -> Findings | None:
+    """Return the findings, or None without revisions.
 
     Decided hunks have no mark, so that only the undecided ones are shown.
     """
     if not analysis.snapshot.revisions:
         return None
     names = names_of(analysis.snapshot.revisions)
-    shown = [index for index, decided in enumerate(analysis.decided) if not decided][:most]
+    shown = [index for index, decided in enumerate(analysis.decided) if not decided][:MAX_HUNKS]
     pairs = min(MAX_PAIRS, MAX_DATA // max(len(shown), 1))
     return Findings(
         message="\n".join(
             [
-                headline(analysis, names, most),
+                headline(analysis, names),
                 *group_lines(analysis, names),
                 *([DISAGREE] if disagree(analysis.comparison.ranking) else []),
                 *_pairs(analysis, names),
@@ -285,7 +289,7 @@ def find(analysis: Analysis, most: int = MAX_HUNKS) -> Findings | None:
     )
 
 
-def find_early(snapshot: Snapshot, early: EarlyHunks, most: int) -> Findings:
+def find_early(snapshot: Snapshot, early: EarlyHunks) -> Findings:
     """Return who changes which hunk, while the scores that they will have are still unknown."""
     names, count = names_of(snapshot.revisions), len(snapshot.texts)
     found = [
@@ -297,7 +301,7 @@ def find_early(snapshot: Snapshot, early: EarlyHunks, most: int) -> Findings:
         )
         if not decided and (hunk.lo, hunk.hi) not in snapshot.kept
     ]
-    return Findings("", {}, tuple(found[:most]))
+    return Findings("", {}, tuple(found[:MAX_HUNKS]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -359,14 +363,14 @@ def _summary(analysis: Analysis, index: int, names: tuple[str, ...]) -> str:
     return f"{words}, ES {digits(numbers.mean.es)}{sample}"
 
 
-def headline(analysis: Analysis, names: Sequence[str], most: int) -> str:
+def headline(analysis: Analysis, names: Sequence[str]) -> str:
     """Return how many candidates there are in how many groups, and how much is decided."""
     hunks, decided = len(analysis.hunks), sum(analysis.decided)
     hunk_count = f"{hunks} hunk{'s' if hunks != 1 else ''}"
     if decided:
         hunk_count = f"{decided} of {hunk_count} decided"
-    if hunks - decided > most:
-        hunk_count += f" (the first {most} are shown)" if most else " (not shown)"
+    if hunks - decided > MAX_HUNKS:
+        hunk_count += f" (the first {MAX_HUNKS} are shown)"
     deleting = len(analysis.snapshot.deleted)
     deletions = [f"{deleting} delete{'s' if deleting == 1 else ''} the file"] if deleting else []
     return ", ".join([changers(analysis, names), hunk_count, *deletions])
@@ -398,18 +402,31 @@ def group_lines(analysis: Analysis, names: Sequence[str]) -> list[str]:
 
 
 def _pairs(analysis: Analysis, names: tuple[str, ...]) -> list[str]:
-    """Return the score and the word of every pair, or of many pairs where to find them."""
-    if (count := len(names)) > MAX_LISTED:
-        total = count * (count - 1) // 2
-        where = "the data of this diagnostic" if count <= MAX_MATRIX else "excise/report"
-        return [f"the ES of all {total:,} pairs is in {where}"]
-    return list(_pair_lines(analysis, names))
+    """Return the score and the word of every pair, or of many pairs the nearest ones."""
+    pairs = list(_all_pairs(analysis))
+    if len(pairs) <= MAX_PAIRS_LISTED:
+        return list(_pair_lines(analysis, names, pairs))
+    if len(names) > MAX_MATRIX:
+        return [f"the ES of all {len(pairs):,} pairs is in excise/report"]
+    values = analysis.comparison.matrix.values
+    nearest = nlargest(MAX_PAIRS_LISTED, pairs, key=lambda pair: float(values[pair]))
+    return [
+        f"the nearest of {len(pairs):,} pairs (the ES of all is in the data of this diagnostic):",
+        *_pair_lines(analysis, names, nearest),
+    ]
 
 
-def _pair_lines(analysis: Analysis, names: Sequence[str]) -> Iterator[str]:
-    """Yield the score and the word of every pair, in rank order."""
+def _all_pairs(analysis: Analysis) -> Iterator[tuple[int, int]]:
+    """Return the pairs in rank order."""
+    return combinations([ranked.index for ranked in analysis.comparison.ranking], 2)
+
+
+def _pair_lines(
+    analysis: Analysis, names: Sequence[str], pairs: Iterable[tuple[int, int]]
+) -> Iterator[str]:
+    """Yield the score and the word of pairs."""
     matrix = analysis.comparison.matrix
-    for a, b in combinations([ranked.index for ranked in analysis.comparison.ranking], 2):
+    for a, b in pairs:
         level, es = matrix.level(a, b), digits(float(matrix.values[a, b]))
         word = matrix.word(a, b) if level is None else level_words(*level, "{} / {}")
         yield f"ES {es} {names[a]} / {names[b]}: {word}"
@@ -520,7 +537,7 @@ def explain_file(analysis: Analysis) -> list[Block]:
     """Explain the file: its groups, the words of its pairs, their order, and the scores."""
     comparison, names = analysis.comparison, names_of(analysis.snapshot.revisions)
     order = [ranked.index for ranked in comparison.ranking]
-    blocks: list[Block] = [Line(headline(analysis, names, MAX_HUNKS))]
+    blocks: list[Block] = [Line(headline(analysis, names))]
     blocks += map(Line, group_lines(analysis, names))
     if len(order) > 1:
         blocks += _words(analysis, order, names)
@@ -591,11 +608,11 @@ PAGE_PAIRS = 200
 def review_page(analysis: Analysis, name: str) -> str:
     """Return every hunk with its variants as code, then the groups and the scores of all pairs."""
     decisions, names = decisions_of(analysis), names_of(analysis.snapshot.revisions)
-    parts = [f"# {code_span(name)}", f"{inert(headline(analysis, names, MAX_HUNKS))}."]
+    parts = [f"# {code_span(name)}", f"{inert(headline(analysis, names))}."]
     for index, decision in enumerate(decisions):
         parts += _page_hunk(analysis, index, decision, names)
     parts += ["## Groups", "\n".join(f"- {inert(line)}" for line in group_lines(analysis, names))]
-    if scores := list(islice(_pair_lines(analysis, names), PAGE_PAIRS)):
+    if scores := list(islice(_pair_lines(analysis, names, _all_pairs(analysis)), PAGE_PAIRS)):
         if len(names) * (len(names) - 1) // 2 > PAGE_PAIRS:
             scores.append("… excise/report has all pairs")
         parts += ["## Scores", "\n".join(f"- {inert(line)}" for line in scores)]

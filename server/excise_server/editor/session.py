@@ -14,7 +14,6 @@ from urllib.parse import unquote, urlsplit
 import excise
 from excise import languages
 from excise.ranking import INTENT
-from excise.signature import Options
 from excise.text import Revision, normalise
 from excise_server.editor.analysis import Snapshot
 from excise_server.editor.document import (
@@ -46,17 +45,10 @@ class Session:
 
     - ``changed``: receives the key of each document that changed.
     - ``read``: returns the text of a document that is not open, or raises SourceError.
-    - ``options``: the options for scoring revisions.
     """
 
-    def __init__(
-        self,
-        changed: Callable[[str], None],
-        read: Callable[[str], str],
-        options: Options | None = None,
-    ) -> None:
+    def __init__(self, changed: Callable[[str], None], read: Callable[[str], str]) -> None:
         self._changed, self._read = changed, read
-        self.options = options or Options()
         self.intent = INTENT
         self.own_edits = False
         """Whether the editor's text, which is the result of the review, counts as a revision."""
@@ -336,10 +328,10 @@ class Session:
         (document.kept.add if kept else document.kept.discard)(lines)
         self._changed(document_key(uri))
 
-    def score_by(self, options: Options, intent: str = INTENT) -> None:
-        """Score by other options and rank for another intent from now on, in all documents."""
-        if (options, intent) != (self.options, self.intent):
-            self.options, self.intent = options, intent
+    def rank_for(self, intent: str) -> None:
+        """Rank for another intent from now on, in all documents."""
+        if intent != self.intent:
+            self.intent = intent
             self.changed_all()
 
     def changed_all(self) -> None:
@@ -360,7 +352,6 @@ class Session:
             deleted=frozenset(r.id for r in shown if document.revisions[r.id].deletes),
             language=document.language,
             path=path_of(document.uri),
-            options=self.options,
             buffer=document.buffer.text() if document.buffer is not None else None,
             version=document.version,
             kept=frozenset(document.kept),

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import partial
+from itertools import islice
 
 import msgspec
 from lsprotocol import types as t
@@ -17,19 +18,42 @@ from excise_server.editor.analysis import Analysis
 from excise_server.editor.apply import LineEdit, buffer_lines, restate, taking
 from excise_server.editor.findings import candidate_title, names_of, variant_title
 from excise_server.foundation.inputs import SourceError
-from excise_server.lsp.edits import agreed, check_takes_edits, refusals, workspace_edit
+from excise_server.lsp.edits import agreed, check_takes_edits, pick, refusals, workspace_edit
 from excise_server.lsp.publishing import SOURCE
 from excise_server.lsp.rpc import RequestFailed
 from excise_server.lsp.server import ExciseServer
-from excise_server.lsp.standard import SOURCE_KINDS, standard_actions
+from excise_server.lsp.standard import SOURCE_KINDS, Argument, standard_actions
 from excise_server.lsp.to_proto import Mapper, hunks_at
 from excise_server.wire import lsp as p
 
-MAX_VARIANTS = 10
-"""Most variants of one hunk in the menu."""
+MAX_ACTIONS = 8
+"""Most entries of a menu, of which the last one leads to what does not fit.
+
+A client that neither has code for us nor can ask its user has all of them in the menu.
+"""
+
+MAX_VARIANTS = 6
+"""Most variants among them: the others, too, are behind the last one."""
 
 MAX_EDITS = 20
 """Most files of candidates whose edits are sent with their actions; the others send a command."""
+
+MAX_CHOICES = 40
+"""Most entries in the message that asks which of the others to do."""
+
+MORE = "excise.standard.more"
+MORE_TITLE = "More of the candidates..."
+
+
+class MoreParams(msgspec.Struct):
+    """The menu whose last entry leads to the rest of it."""
+
+    uri: str
+    lines: tuple[int, int]
+    only: list[str] | None
+    version: int
+    state: int
+
 
 _FIX = t.CodeActionKind.QuickFix.value
 _VARIANT = "refactor.rewrite.excise.variant"
@@ -47,7 +71,10 @@ async def code_action(ls: ExciseServer, params: t.CodeActionParams) -> list[Acti
     if analysis is None or analysis.snapshot.version is None:
         return None
     menu = _Menu(ls, analysis, params)
-    actions = list(menu.actions())
+    leads_on = bool(ls.settings.client_commands or ls.can("window.show_message"))
+    actions = list(islice(menu.actions(), MAX_ACTIONS + 1 if leads_on else None))
+    if leads_on and len(actions) > MAX_ACTIONS:
+        actions[MAX_ACTIONS - 1 :] = [menu.more(actions[MAX_ACTIONS - 1])]
     checked = await refusals(ls, analysis, [edits for _, edits, _ in menu.edited])
     for (action, _, choice), refusal in zip(menu.edited, checked, strict=True):
         if refusal is not None:  # the command says what is wrong
@@ -55,20 +82,58 @@ async def code_action(ls: ExciseServer, params: t.CodeActionParams) -> list[Acti
     return actions or None
 
 
+async def more(ls: ExciseServer, argument: Argument) -> t.Command | None:
+    """Ask which of the actions to do that the menu has no place for, and return its command.
+
+    Raises JsonRpcInvalidParams if the argument is not that of the menu's last entry. Raises
+    RequestFailed if the document or its candidates have changed since.
+    """
+    try:
+        asked = msgspec.convert(argument, MoreParams)
+    except msgspec.ValidationError as error:
+        raise JsonRpcInvalidParams(str(error)) from error
+    analysis = await ls.newest(asked.uri)
+    if analysis is None or [analysis.snapshot.version, ls.publisher.state_of(asked.uri)] != [
+        asked.version,
+        asked.state,
+    ]:
+        raise RequestFailed("the document or its candidates have changed; open the menu again")
+    first, last = asked.lines
+    lines = t.Range(t.Position(first, 0), t.Position(last, 0))
+    params = t.CodeActionParams(
+        t.TextDocumentIdentifier(asked.uri), lines, t.CodeActionContext([], asked.only)
+    )
+    rest = islice(_Menu(ls, analysis, params, literals=False).actions(), MAX_ACTIONS - 1, None)
+    commands = {action.title: action for action in islice(rest, MAX_CHOICES)}
+    chosen = await pick(ls, "Excise: which one?", list(commands))
+    command = None if chosen is None else commands[chosen]
+    assert not isinstance(command, t.CodeAction)
+    return command
+
+
 class _Menu:
     """The actions at one range."""
 
-    def __init__(self, ls: ExciseServer, analysis: Analysis, params: t.CodeActionParams) -> None:
+    def __init__(
+        self,
+        ls: ExciseServer,
+        analysis: Analysis,
+        params: t.CodeActionParams,
+        *,
+        literals: bool = True,
+    ) -> None:
         self._ls, self._analysis, self._params = ls, analysis, params
         self._uri, self._version = params.text_document.uri, analysis.snapshot.version or 0
         self._lines, self._names = buffer_lines(analysis), names_of(analysis.snapshot.revisions)
+        only = params.context.only
+        self._only = None if only is None else [getattr(word, "value", word) for word in only]
         self._state = ls.publisher.state_of(self._uri)
         can: t.CodeActionClientCapabilities | None = ls.can("text_document.code_action")
-        self._literals = bool(can and can.code_action_literal_support)
+        self._literals = literals and bool(can and can.code_action_literal_support)
         self._disabled = bool(can and can.disabled_support)
         resolved = can.resolve_support.properties if can and can.resolve_support else ()
         self.edited: list[tuple[t.CodeAction, list[LineEdit], Choice]] = []
-        self._lazy = bool(can and can.data_support and "edit" in resolved)
+        self._lazy = self._literals and bool(can and can.data_support and "edit" in resolved)
 
     def actions(self) -> Iterator[Action]:
         """Yield the variants of the hunks, the files of candidates, and what can be shown."""
@@ -79,11 +144,16 @@ class _Menu:
                 self._params.range,
             )
             under = hunks_at(self._analysis, mapper, lines.start.line, lines.end.line)
-        for index, _ in under:
-            for number in range(min(len(self._analysis.hunks[index].variants), MAX_VARIANTS)):
-                yield from self._variant(index, number, several=len(under) > 1)
+        variants = (
+            action
+            for index, _ in under
+            for number in range(len(self._analysis.hunks[index].variants))
+            for action in self._variant(index, number, several=len(under) > 1)
+        )
+        yield from islice(variants, MAX_VARIANTS)
         if self._wanted(_CANDIDATE):
             yield from self._candidates()
+        yield from variants
         if not self._ls.settings.client_commands:
             for title, kind, command, argument in standard_actions(
                 self._ls, self._analysis, self._uri
@@ -92,11 +162,24 @@ class _Menu:
                     run = t.Command(title, command, arguments=[argument])
                     yield t.CodeAction(title, kind, command=run) if self._literals else run
 
+    def more(self, first: Action) -> Action:
+        """Return the last entry, which leads to that action and all after it.
+
+        A client with code for us shows them by itself; others have their users choose.
+        """
+        name = self._ls.settings.client_commands.get(p.SHOW_HUNK.replace("/", "."), MORE)
+        lines, only = self._params.range, self._only
+        shown = MoreParams(
+            self._uri, (lines.start.line, lines.end.line), only, self._version, self._state
+        )
+        command = t.Command(MORE_TITLE, name, arguments=[msgspec.to_builtins(shown)])
+        if isinstance(first, t.Command):
+            return command
+        return t.CodeAction(MORE_TITLE, first.kind, command=command)
+
     def _wanted(self, kind: str) -> bool:
-        only = self._params.context.only
-        words = [word.value if isinstance(word, t.CodeActionKind) else word for word in only or ()]
-        return only is None or any(
-            word in ("", kind) or kind.startswith(f"{word}.") for word in words
+        return self._only is None or any(
+            word in ("", kind) or kind.startswith(f"{word}.") for word in self._only
         )
 
     def _variant(self, index: int, number: int, *, several: bool) -> Iterator[Action]:
@@ -246,7 +329,7 @@ async def edit_of(ls: ExciseServer, params: Choice) -> tuple[str, t.WorkspaceEdi
             edits = taking(analysis, lines, hunk, variant, split=split)
         else:
             if params.id not in analysis.snapshot.ids:
-                raise JsonRpcInvalidParams("unknown revision")
+                raise JsonRpcInvalidParams("unknown candidate")
             index = analysis.snapshot.ids.index(params.id)
             title, edits = candidate_title(analysis, names, index), restate(analysis, lines, index)
     except SourceError as error:
@@ -284,5 +367,5 @@ async def analysed(ls: ExciseServer, params: Choice | p.DecideParams) -> Analysi
             f"this action was made for version {requested})"
         )
     if params.state is not None and params.state != ls.publisher.state_of(params.uri):
-        raise RequestFailed("the revisions have changed meanwhile")
+        raise RequestFailed("the candidates have changed meanwhile")
     return analysis

@@ -102,6 +102,8 @@ async def _ask(ls: ExciseServer) -> None:
 
 # --- the table ---
 
+STANDARD = {**standard.STANDARD, actions.MORE: actions.more}
+
 # Handlers that are plain functions run at once, in the order of the messages, and may change the
 # session. Coroutines wait for an analysis and only read; the client can cancel them.
 CUSTOM: dict[str, Callable[..., Any]] = {
@@ -146,7 +148,7 @@ HANDLERS: dict[str, Callable[..., Any]] = {
     t.WORKSPACE_DID_CHANGE_CONFIGURATION: did_change_configuration,
     t.WORKSPACE_DID_CHANGE_WATCHED_FILES: documents.did_change_watched_files,
     t.WORKSPACE_DID_CHANGE_WORKSPACE_FOLDERS: documents.did_change_workspace_folders,
-    t.WORKSPACE_EXECUTE_COMMAND: standard.executor(CUSTOM),
+    t.WORKSPACE_EXECUTE_COMMAND: standard.executor(CUSTOM, STANDARD),
     **CUSTOM,
 }
 OPTIONS: dict[str, Any] = {
@@ -162,7 +164,7 @@ def create_server() -> ExciseServer:
         server.feature(method, OPTIONS.get(method))(handler)
     for command, method in p.COMMANDS.items():
         server.command(command)(CUSTOM[method])
-    for command, handler in standard.STANDARD.items():
+    for command, handler in STANDARD.items():
         server.command(command)(handler)
     return server
 

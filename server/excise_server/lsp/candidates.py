@@ -183,8 +183,22 @@ async def candidates(ls: ExciseServer, params: p.CandidatesParams) -> dict[str, 
     """
     place = place_of(ls, params.uri)
     await ls.memory.ready()
+    if ls.can("workspace.did_change_watched_files.dynamic_registration"):
+        # Before they are read: what is written meanwhile is told of.
+        ls.gatherer.watch_trees(params.uri, *await asyncio.to_thread(_trees, place))
     asked = msgspec.structs.asdict(params) | {"intent": _intent(ls, params.intent)}
     return await survey(ls, "candidates", place, **asked)
+
+
+def _trees(place: RepositoryFolder) -> tuple[list[str], str]:
+    """Return the worktrees of a repository, and its own folder. The survey says what is wrong."""
+    from excise_server.git.repository import open_folder
+
+    try:
+        repository = open_folder(place.folder, place.folders)
+        return [tree.path for tree in repository.worktrees()], repository.common
+    except (SourceError, UnansweredError):
+        return [], place.folder
 
 
 async def since(ls: ExciseServer, params: p.SinceParams) -> dict[str, Any]:

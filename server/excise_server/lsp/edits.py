@@ -98,15 +98,20 @@ async def refusals(
     return [refusal and refused(refusal) for refusal in answer["refusals"]]
 
 
-async def agreed(ls: ExciseServer, message: str) -> bool:
-    """Ask the user whether to take something all the same; False if the client cannot ask."""
+async def pick(ls: ExciseServer, message: str, titles: Sequence[str]) -> str | None:
+    """Have the user choose a title; None if none was chosen, or the client cannot ask."""
     if not ls.can("window.show_message"):
-        return False
-    actions = [t.MessageActionItem(ANYWAY), t.MessageActionItem("Cancel")]
+        return None
+    actions = [t.MessageActionItem(title) for title in titles]
     chosen = await ls.window_show_message_request_async(
         t.ShowMessageRequestParams(t.MessageType.Warning, message, actions)
     )
-    return chosen is not None and chosen.title == ANYWAY
+    return None if chosen is None or chosen.title not in titles else chosen.title
+
+
+async def agreed(ls: ExciseServer, message: str) -> bool:
+    """Ask the user whether to take something all the same; False if the client cannot ask."""
+    return await pick(ls, message, [ANYWAY, "Cancel"]) == ANYWAY
 
 
 async def take(ls: ExciseServer, params: p.TakeParams) -> dict[str, Any]:

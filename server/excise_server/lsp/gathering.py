@@ -6,7 +6,9 @@ pending answer stale, and only the newest answer enters the session.
 
 from __future__ import annotations
 
+import asyncio
 import logging
+import os
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
@@ -27,13 +29,22 @@ from excise_server.lsp.remembering import Memory
 from excise_server.lsp.rpc import Connection
 from excise_server.lsp.scheduler import Scheduler
 from excise_server.lsp.settings import SourceChoices
-from excise_server.sources.finding import Context, Found
+from excise_server.sources.finding import Context, Found, WatchedFiles
+from excise_server.wire import lsp as p
 
 if TYPE_CHECKING:
     from excise_server.review.candidate import Candidate
 
 
 logger = logging.getLogger(__name__)
+
+_TREE_PAUSE = 0.3
+"""Seconds in which news of worktrees is gathered: an agent may write a hundred times a second."""
+
+_NOT_SOURCES = {"node_modules", "__pycache__", ".venv", ".tox", ".mypy_cache", ".pytest_cache"}
+"""Folders of a worktree whose changes are no news of a candidate."""
+
+_GIT_FILES = ("HEAD", "index", "packed-refs", "refs/**", "worktrees/**")
 
 _SAME = LineMap(())
 """The lines of a revision that has the text of its file."""
@@ -95,7 +106,9 @@ class Gatherer:
         )
         self.choices = SourceChoices()
         """The sources to ask, with their settings."""
-        self._watcher = Watcher(server)
+        self._watcher, self._server = Watcher(server), server
+        self._trees: dict[str, str] = {}
+        self._changed_trees: set[str] = set()
         self._gathered: dict[str, Gathered] = {}
         self.scheduler: Scheduler[_Asked, Gathered] = Scheduler(
             mint=self._mint,
@@ -129,8 +142,40 @@ class Gatherer:
     def files_changed(self, uris: Iterable[str]) -> None:
         """Ask again for the documents that files on disk concern."""
         paths = [path for uri in uris if (path := local_path(uri)) is not None]
-        for key in dict.fromkeys(key for path in paths for key in self._watcher.affected(path)):
-            self.scheduler.changed(key)
+        for path in paths:
+            for key in self._watcher.affected(path):
+                if key not in self._trees:
+                    self.scheduler.changed(key)
+                elif key not in self._changed_trees and self._is_news(path):
+                    self._changed_trees.add(key)
+                    asyncio.get_running_loop().call_later(_TREE_PAUSE, self._tell, key)
+
+    def watch_trees(self, uri: str, folders: Iterable[str], common: str) -> None:
+        """Tell the client from now on that a file of these worktrees, or a ref, has changed.
+
+        - ``uri``: the folder that the client is told of.
+        - ``folders``, ``common``: the worktrees and the folder of their repository.
+        """
+        self._trees[f"worktrees of {uri}"] = uri
+        trees = (WatchedFiles(folder, "**") for folder in folders)
+        of_git = (WatchedFiles(common, pattern) for pattern in _GIT_FILES)
+        self._watcher.watch(f"worktrees of {uri}", (*trees, *of_git))
+
+    @staticmethod
+    def _is_news(path: str) -> bool:
+        """Whether a file that changed may be one of a candidate, or tells of its commits."""
+        parts = path.split(os.sep)
+        if ".git" not in parts:
+            return _NOT_SOURCES.isdisjoint(parts)
+        inside_git = parts[parts.index(".git") + 1 :]
+        is_ours = inside_git[:1] in ([pattern.split("/")[0]] for pattern in _GIT_FILES)
+        return is_ours and not path.endswith(".lock")
+
+    def _tell(self, key: str) -> None:
+        self._changed_trees.discard(key)
+        if (uri := self._trees.get(key)) is not None:
+            told = p.DidChangeReportParams(uri, None)
+            self._server.protocol.notify(p.DID_CHANGE_REPORT, told)
 
     def files(self, key: str) -> dict[str, OwnFile]:
         """Return the files that contain revisions of a document, by id."""

@@ -19,7 +19,14 @@ from excise import Cancelled, Hunk
 from excise_server.editor.analysis import Analysis, Snapshot
 from excise_server.editor.apply import ToCheck
 from excise_server.editor.document import document_key
-from excise_server.editor.findings import Findings, MixProblem, listed, names_of, share_of
+from excise_server.editor.findings import (
+    MAX_HUNKS,
+    Findings,
+    MixProblem,
+    listed,
+    names_of,
+    share_of,
+)
 from excise_server.lsp.gathering import OwnFile
 from excise_server.lsp.rpc import Connection
 from excise_server.lsp.to_proto import Mapper, parse_uri, virtual_uri
@@ -168,14 +175,11 @@ class Publisher:
         else:
             snapshot, findings, number = result.snapshot, result.outcome.findings, result.number
             problems, links = result.problems, self._links(key, result.outcome.analysis)
-        if findings is None or not self._server.settings.diagnostics:
+        settings = self._server.settings
+        if findings is None or settings.severity is None:
             return [], str(number)
-        mapper, severity = (
-            Mapper(snapshot.shown, self._server.encoding),
-            self._server.settings.severity,
-        )
-        marks = _diagnostics(snapshot.uri_or_path, findings, mapper, severity, links)
-        marks += [
+        mapper = Mapper(snapshot.shown, self._server.encoding)
+        broken = [
             t.Diagnostic(
                 mapper.visible(problem.line, problem.line + 1),
                 problem.message,
@@ -186,6 +190,9 @@ class Publisher:
             )
             for problem in problems
         ]
+        first = replace(findings, hunks=findings.hunks[: MAX_HUNKS - len(broken)])
+        marks = _diagnostics(snapshot.uri_or_path, first, mapper, settings.severity, links)
+        marks += broken
         shown = [d for d in marks if d.code == "ranking" or not self.typed.holds(key, d.range)]
         return shown, str(number)
 

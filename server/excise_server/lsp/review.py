@@ -19,6 +19,7 @@ from excise.text import normalise
 from excise_server.editor.analysis import Analysis, Decision, decisions_of, next_undecided
 from excise_server.editor.document import ReviewedDocument, document_key, text_hash
 from excise_server.editor.findings import (
+    MAX_HUNKS,
     Block,
     Code,
     Line,
@@ -108,7 +109,7 @@ async def code_lens(ls: ExciseServer, params: t.CodeLensParams) -> list[t.CodeLe
     if not ls.typed.holds(key, top := mapper.visible(0, 1)):
         lenses.append(_lens(ls, top, file_title(analysis, names), p.COMPARE, {"uri": uri}))
     undecided = [index for index, decided in enumerate(analysis.decided) if not decided]
-    for index in undecided[: ls.settings.max_per_file]:
+    for index in undecided[:MAX_HUNKS]:
         argument, shown = {"uri": uri, "hunk": index}, mapper.visible(*analysis.lines[index])
         if ls.typed.holds(key, t.Range(shown.start, shown.start)):
             continue

@@ -23,14 +23,7 @@ from excise import Cancelled
 from excise_server.editor.analysis import Analysis, Snapshot, with_kept
 from excise_server.editor.apply import ToCheck, decided_mix
 from excise_server.editor.document import document_key
-from excise_server.editor.findings import (
-    MAX_HUNKS,
-    Findings,
-    MixProblem,
-    find,
-    find_early,
-    mix_problems,
-)
+from excise_server.editor.findings import Findings, MixProblem, find, find_early, mix_problems
 from excise_server.editor.session import Session
 from excise_server.foundation.escape import printable
 from excise_server.foundation.inputs import SourceError
@@ -79,7 +72,6 @@ class ExciseServer(Connection):
         self.session = Session(
             changed=self._changed, read=lambda uri: read_inside(uri, self.folders())
         )
-        self._most_marks = MAX_HUNKS
         self.gatherer = Gatherer(self, self.session, self.folders)
         self.memory = self.gatherer.memory
         self.mailboxes = Mailboxes(self.session)
@@ -114,8 +106,7 @@ class ExciseServer(Connection):
         if settings == self.settings:
             return
         self.settings = settings
-        self._most_marks = settings.max_per_file
-        self.session.score_by(settings.options, settings.intent)
+        self.session.rank_for(settings.intent)
         self.session.changed_all()
         self.publisher.settings_changed()
 
@@ -345,8 +336,8 @@ class ExciseServer(Connection):
 
     def _outcome(self, worker: Worker, snapshot: Snapshot, cancel: StopFlag) -> Outcome:
         def early(hunks: EarlyHunks) -> None:
-            findings = find_early(snapshot, hunks, self._most_marks)
+            findings = find_early(snapshot, hunks)
             self._loop.call_soon_threadsafe(self._show_early, snapshot, findings, cancel)
 
         analysis = with_kept(worker.analyse(snapshot, cancel, early))
-        return Outcome(analysis, find(analysis, self._most_marks), decided_mix(analysis))
+        return Outcome(analysis, find(analysis), decided_mix(analysis))

@@ -10,15 +10,14 @@ from typing import Any, TypeVar
 from lsprotocol import types as t
 
 from excise.ranking import INTENT, INTENTS
-from excise.signature import COMMENTS, GRANULARITIES, LCS, Options
-from excise_server.editor.findings import MAX_HUNKS
 from excise_server.wire.sources import CHOICES, SourceSettings
 
 logger = logging.getLogger(__name__)
 
 SECTION = "excise"
 
-_SEVERITIES = {
+_SEVERITIES: dict[str, t.DiagnosticSeverity | None] = {
+    "off": None,
     "error": t.DiagnosticSeverity.Error,
     "warning": t.DiagnosticSeverity.Warning,
     "information": t.DiagnosticSeverity.Information,
@@ -32,15 +31,12 @@ V = TypeVar("V")
 class Settings:
     """The choices, with their defaults. Those of the sources are `SourceChoices`.
 
-    ``client_commands`` are the client's own commands by the names of ours. With
-    ``virtual_documents``, it opens URIs of revisions by itself. With ``standard_navigation``, hunks
-    are symbols, and variants implementations.
+    Without a ``severity`` there are no diagnostics. ``client_commands`` are the client's own
+    commands by the names of ours. With ``virtual_documents``, it opens URIs of revisions by itself.
+    With ``standard_navigation``, hunks are symbols, and variants implementations.
     """
 
-    severity: t.DiagnosticSeverity = t.DiagnosticSeverity.Information
-    diagnostics: bool = True
-    max_per_file: int = MAX_HUNKS
-    options: Options = field(default_factory=Options)
+    severity: t.DiagnosticSeverity | None = t.DiagnosticSeverity.Information
     intent: str = INTENT
     client_commands: Mapping[str, str] = field(default_factory=dict)
     virtual_documents: bool = False
@@ -64,7 +60,7 @@ class SourceChoices:
 def settings_of(options: object) -> Settings:
     """Read the options of a client. An invalid one is logged and keeps its default.
 
-    >>> settings_of({"diagnostics": {"severity": "hint"}, "lcs": "paper"}).severity.name
+    >>> settings_of({"diagnostics": {"severity": "hint"}, "intent": "tidy"}).severity.name
     'Hint'
     >>> settings_of(None) == Settings()
     True
@@ -74,13 +70,6 @@ def settings_of(options: object) -> Settings:
     severity = _option(options, "diagnostics.severity", "information", _SEVERITIES)
     return Settings(
         severity=_SEVERITIES[severity],
-        diagnostics=_option(options, "diagnostics.enable", True),
-        max_per_file=_option(options, "diagnostics.maxPerFile", MAX_HUNKS),
-        options=Options(
-            granularity=_option(options, "granularity", Options().granularity, GRANULARITIES),
-            lcs=_option(options, "lcs", Options().lcs, LCS),
-            comments=_option(options, "comments", Options().comments, COMMENTS),
-        ),
         intent=_option(options, "intent", INTENT, INTENTS),
         client_commands=_option(options, "clientCommands", dict[str, str]()),
         virtual_documents=_option(options, "virtualDocuments", False),
@@ -116,8 +105,8 @@ def source_choices_of(options: object) -> SourceChoices:
 def _option(options: object, name: str, default: V, words: Collection[str] = ()) -> V:
     """Return an option of the type of its default.
 
-    A text is one of the ``words``, and a number is from 0 to its default. Whatever else a client
-    sends is logged without its value, which may be long.
+    A text is one of the ``words``. Whatever else a client sends is logged without its value, which
+    may be long.
     """
     given: Any = options
     for part in name.split("."):
@@ -129,8 +118,6 @@ def _option(options: object, name: str, default: V, words: Collection[str] = ())
         case (bool(), bool()):
             taken = given
         case (str(), str()) if given in words:
-            taken = given
-        case (int(), int()) if type(given) is type(default) and 0 <= given <= default:
             taken = given
         case (tuple(), bool()):
             taken = default if given else ()
@@ -151,8 +138,6 @@ def _wanted(default: object, words: Collection[str]) -> str:
             return "true or false"
         case str():
             return f"one of {', '.join(words)}"
-        case int():
-            return f"from 0 to {default}"
         case tuple():
             return "true, false or a list of strings"
     return "an object"

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 import os
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Callable, Coroutine, Iterator, Mapping
 from typing import Any
 from urllib.parse import unquote
 
@@ -39,7 +39,8 @@ RESTART_REVIEW = "excise.standard.restartReview"
 TAKE_CANDIDATE = "excise.standard.takeCandidate"
 
 Argument = dict[str, Any]
-Command = Callable[[ExciseServer, Argument], Coroutine[Any, Any, None]]
+Command = Callable[[ExciseServer, Argument], Coroutine[Any, Any, t.Command | None]]
+"""A command, which may return another one to run."""
 
 
 async def open_candidates(ls: ExciseServer, argument: Argument) -> None:
@@ -170,16 +171,20 @@ def standard_actions(
 Handler = Callable[[ExciseServer, Any], Any]
 
 
-def executor(handlers: dict[str, Handler]) -> Handler:
+def executor(handlers: dict[str, Handler], commands: Mapping[str, Command]) -> Handler:
     """Return the handler that runs a command as the request of the same name."""
 
     async def execute_command(ls: ExciseServer, params: t.ExecuteCommandParams) -> object:
         arguments = params.arguments or []
-        if (standard := STANDARD.get(params.command)) is not None:
+        if (standard := commands.get(params.command)) is not None:
             if len(arguments) != 1 or not isinstance(arguments[0], dict):
                 raise JsonRpcInvalidParams(f"{params.command} takes one argument: an object")
-            await standard(ls, arguments[0])
-            return None
+            then = await standard(ls, arguments[0])
+            if then is None:
+                return None
+            return await execute_command(
+                ls, t.ExecuteCommandParams(then.command, list(then.arguments or []))
+            )
         method = p.COMMANDS.get(params.command)
         if method is None:
             raise JsonRpcInvalidParams("unknown command: the server's capabilities list them all")

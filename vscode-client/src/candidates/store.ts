@@ -5,7 +5,7 @@ import type { CandidatesDocument, DidChangeReportParams } from "../protocol";
 import { CANCELLED, codeOf, reason } from "../text";
 
 /** How long news are gathered before the repository is looked at again. */
-const PAUSE_MS = 700;
+const PAUSE_MS = 250;
 
 export interface Found {
   readonly folder: vscode.Uri;
@@ -79,11 +79,15 @@ export class Candidates {
     }
   }
 
-  /** Look again, soon: several news are one. */
+  /** Look again, soon: several news are one, and no news postpones or stops a look, as an agent may never pause. */
   later(): void {
     this.stale = true;
-    clearTimeout(this.timer);
-    this.timer = setTimeout(() => this.now(), PAUSE_MS);
+    if (!this.searching) {
+      this.timer ??= setTimeout(() => {
+        this.timer = undefined;
+        this.now();
+      }, PAUSE_MS);
+    }
   }
 
   now(): void {
@@ -118,6 +122,7 @@ export class Candidates {
 
   private async ask(): Promise<void> {
     clearTimeout(this.timer);
+    this.timer = undefined;
     this.asking?.cancel();
     this.asking = undefined;
     const { folder } = this;
@@ -136,14 +141,20 @@ export class Candidates {
       (error: unknown) => (codeOf(error) === CANCELLED ? this.found : { folder, result: undefined, refusal: reason(error) }),
     );
     asking.dispose();
-    if (this.asking !== asking) {
-      return;
+    if (this.asking === asking) {
+      this.asking = undefined;
+      this.take(answer);
     }
-    this.asking = undefined;
+  }
+
+  private take(answer: Found | undefined): void {
     this.found = answer;
     if (answer !== undefined && answer.refusal !== "") {
       this.parts.log.info(`no candidates: ${answer.refusal}`);
     }
     this.changed.fire(undefined);
+    if (this.stale) {
+      this.later();
+    }
   }
 }

@@ -23,7 +23,7 @@ export interface Node {
   readonly candidate?: string;
   /** The document whose revision it is, where it is known for that one only. */
   readonly uri?: string;
-  /** Of a candidate: the properties that enable commands (`folder`, `given`, `revision`). */
+  /** Of a candidate: the properties that enable commands (`given`, `revision`). */
   readonly abilities?: readonly string[];
   /** Of a file: its absolute path in the target, the path relative to the repository as the candidate has it, and what is done to it. */
   readonly file?: string;
@@ -202,7 +202,7 @@ function candidateNode(
       ...work.notes.map((note) => plain(note, 300)),
     ],
     icon: iconOf(work),
-    abilities: [work.kind, ...(work.folder === null ? [] : ["folder"]), ...(result.given.includes(work.id) ? ["given"] : [])],
+    abilities: [work.kind, ...(result.given.includes(work.id) ? ["given"] : [])],
     children: work.files.map((file) => fileNode(result, work, file, onlyHere(file))),
   };
 }

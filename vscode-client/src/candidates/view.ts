@@ -92,7 +92,7 @@ export class CandidatesView implements vscode.TreeDataProvider<Node>, vscode.Fil
     } else if (node.kind === "file") {
       item.resourceUri = vscode.Uri.file(node.file ?? "").with({ scheme: FILE_SCHEME, query: node.status ?? "" });
       item.iconPath = vscode.ThemeIcon.File;
-      item.command = { command: "excise.openFile", title: "Open", arguments: [node] };
+      item.command = { command: "excise.showCandidate", title: "Open", arguments: [node] };
     }
     return item;
   }
@@ -184,7 +184,6 @@ export class CandidatesView implements vscode.TreeDataProvider<Node>, vscode.Fil
     this.tree.description = this.total === 0 ? "" : words;
     this.tree.message = state === "shown" ? plain(this.reported?.problem ?? "", 300) : "";
     const context = (name: string, value: unknown): void => void vscode.commands.executeCommand("setContext", `excise.${name}`, value);
-    context("hasRevisions", (this.reported?.result?.revisions.length ?? 0) > 0);
     context("hasCandidates", this.total > 0);
     context("hasSetAside", (candidates.shown?.result?.set_aside.length ?? 0) > 0);
     context("state", state);

@@ -1,4 +1,4 @@
-// Adding revisions of a document by hand, from files, patches, branches, the clipboard; and removing one.
+// Adding candidates of a document by hand: from the clipboard, files, patches, branches.
 import * as path from "node:path";
 import * as vscode from "vscode";
 import { settings } from "../config";
@@ -7,7 +7,7 @@ import type { Parts } from "../parts";
 import { MOST_BYTES, type Readable, type Unread, tooLarge } from "../revisions";
 import { Halt, count, message } from "../text";
 import { PATCHES } from "../triggers";
-import { pickSome, revisionOf } from "./choose";
+import { choice, pickSome } from "./choose";
 
 /** The built-in Git extension, as far as it is asked. */
 interface Git {
@@ -23,36 +23,53 @@ interface Repository {
   show(ref: string, path: string): Promise<string>;
 }
 
-/** Files and patches that the user picks, beside the document at first. */
-export async function addFromFile(parts: Parts, argument?: unknown): Promise<void> {
+const WAYS = {
+  clipboard: ["$(clippy) From the Clipboard", "a whole file, alone or in a fence, or a patch"],
+  files: ["$(file-add) From Files or Patches...", "files like this one, or patches of it"],
+  branches: ["$(git-branch) From Branches or Tags...", "this file as it is there"],
+} as const;
+
+/** Add candidates of the document in view: files selected in the explorer, or in a way that the user picks or an argument names. */
+export async function addCandidate(parts: Parts, argument?: unknown, selection?: unknown): Promise<void> {
+  if (Array.isArray(selection)) {
+    return addSelected(parts, selection as unknown[]);
+  }
   const uri = documentOf(parts, argument);
+  const { way } = (argument ?? {}) as { way?: unknown };
+  const items = (Object.keys(WAYS) as (keyof typeof WAYS)[])
+    .filter((name) => name !== "branches" || vscode.workspace.isTrusted)
+    .map((name) => ({ name, label: WAYS[name][0], detail: WAYS[name][1] }));
+  const { name } = items.find((item) => item.name === way) ?? (await choice(items, `Add a candidate for ${message(nameOf(uri), 60)}`));
+  await { clipboard: fromClipboard, files: fromFiles, branches: fromBranches }[name](parts, uri);
+}
+
+/** Files and patches that the user picks, beside the document at first. */
+async function fromFiles(parts: Parts, uri: vscode.Uri): Promise<void> {
   const beside = uri.scheme === "file" ? { defaultUri: vscode.Uri.joinPath(uri, "..") } : {};
-  const options = { canSelectMany: true, title: `Revisions of ${nameOf(uri)}, or patches`, openLabel: "Add", ...beside };
+  const options = { canSelectMany: true, title: `Candidates for ${nameOf(uri)}, or patches`, openLabel: "Add", ...beside };
   const files = (await vscode.window.showOpenDialog(options)) ?? [];
   await add(parts, uri, files.map((file) => fileRevision(parts, file, uri)));
 }
 
-/** Files selected in the explorer, as revisions of the document in view. */
-export async function addSelected(parts: Parts, first?: unknown, all?: unknown): Promise<void> {
+/** Files selected in the explorer, for the document in view. */
+async function addSelected(parts: Parts, selection: readonly unknown[]): Promise<void> {
   const uri = documentOf(parts);
-  const selected = Array.isArray(all) && all.length > 0 ? (all as unknown[]) : [first];
-  const files = selected.filter((item): item is vscode.Uri => item instanceof vscode.Uri);
+  const files = selection.filter((item): item is vscode.Uri => item instanceof vscode.Uri);
   const others = files.filter((file) => file.toString() !== uri.toString());
   if (others.length === 0) {
-    throw new Halt(`${nameOf(uri)} is the document itself; select its revisions`);
+    throw new Halt(`${nameOf(uri)} is the document itself; select its candidates`);
   }
   await add(parts, uri, others.map((file) => fileRevision(parts, file, uri)));
 }
 
 /** The file at branches that the user picks. */
-export async function addFromBranch(parts: Parts, argument?: unknown): Promise<void> {
-  const uri = documentOf(parts, argument);
+async function fromBranches(parts: Parts, uri: vscode.Uri): Promise<void> {
   const repository = await repositoryOf(uri);
   const refs = await repository.getRefs({ sort: "committerdate" });
   const items = refs.flatMap(({ name, commit }) =>
     name === undefined ? [] : [{ name, label: message(name), description: commit?.slice(0, 10) ?? "" }],
   );
-  const chosen = await pickSome(items, `Branches and tags with a revision of ${message(nameOf(uri))}`);
+  const chosen = await pickSome(items, `Branches and tags that have ${message(nameOf(uri))}`);
   const read = async (name: string): Promise<Readable> => {
     const text = await repository.show(name, uri.fsPath).catch(() => {
       throw new Halt("it does not have this file");
@@ -84,8 +101,7 @@ async function repositoryOf(uri: vscode.Uri): Promise<Repository> {
 }
 
 /** The copied text: a whole file, alone or in a fence, or a patch. The server refuses anything else. */
-export async function addFromClipboard(parts: Parts, argument?: unknown): Promise<void> {
-  const uri = documentOf(parts, argument);
+async function fromClipboard(parts: Parts, uri: vscode.Uri): Promise<void> {
   const copied = await vscode.env.clipboard.readText();
   if (copied.trim() === "") {
     throw new Halt("the clipboard holds no text");
@@ -98,7 +114,7 @@ export async function addFromClipboard(parts: Parts, argument?: unknown): Promis
   added(parts, uri, message(id, 60), notes);
 }
 
-/** A file of the user's choice as a revision, with the editor's own way to decode it; of a patch, its result on the saved text. */
+/** A file of the user's choice as a candidate, with the editor's own way to decode it; of a patch, its result on the saved text. */
 function fileRevision(parts: Parts, file: vscode.Uri, of: vscode.Uri): Unread {
   if (PATCHES.test(file.path) && !PATCHES.test(of.path)) {
     return { id: `patch:${nameOf(file)}`, read: async () => parts.revisions.patched(of, await textOf(file)) };
@@ -116,7 +132,7 @@ async function add(parts: Parts, uri: vscode.Uri, revisions: readonly Unread[]):
   const { accepted, rejected } = await parts.revisions.add(uri, revisions);
   rejected.forEach((item) => parts.log.warn(`${item.id}: ${item.reason}`));
   const [first] = rejected;
-  const words = count(accepted.length, "revision");
+  const words = count(accepted.length, "candidate");
   added(parts, uri, words, [], first === undefined);
   if (first !== undefined) {
     const more = rejected.length > 1 ? ` (and ${rejected.length - 1} more, in the log)` : "";
@@ -145,11 +161,4 @@ async function textOf(file: vscode.Uri): Promise<string> {
     throw new Halt(`skipped: ${Math.round(size / 1e6)} MB, limit ${MOST_BYTES / 1e6} MB`);
   }
   return vscode.workspace.decode(await vscode.workspace.fs.readFile(file), { uri: file });
-}
-
-/** Take a revision back: the file, branch or worktree that it came from stays as it is. */
-export async function removeRevision(parts: Parts, argument?: unknown): Promise<void> {
-  const { uri, id } = await revisionOf(parts, argument, "Remove a revision from the comparison");
-  await parts.revisions.remove(uri, [id]);
-  parts.reports.forget(uri);
 }

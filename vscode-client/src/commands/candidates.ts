@@ -1,5 +1,6 @@
-// What is done about whole candidates: looking, comparing, taking (one undo takes it back), setting aside, bases, folders.
+// What is done about whole candidates: looking, comparing, taking (one undo takes it back), hiding, bases.
 import * as vscode from "vscode";
+import type { Node } from "../candidates/tree";
 import { applied, reviewed, writable } from "../hunks/review";
 import type { Parts } from "../parts";
 import { type Content, putTogether, takeChoices } from "../take";
@@ -9,34 +10,29 @@ import { openHunks } from "./hunks";
 
 type Resource = [vscode.Uri, vscode.Uri | undefined, vscode.Uri | undefined];
 
-/** The entry: show the view, and look at the repository. */
+/** The entry: show the view, and look at the repository again. */
 export async function reviewCandidates(parts: Parts): Promise<void> {
   parts.candidates.look();
   await vscode.commands.executeCommand("excise.candidates.focus");
-  await refreshCandidates(parts);
-}
-
-export async function refreshCandidates(parts: Parts): Promise<void> {
   await parts.supervisor.ensure();
   parts.candidates.look();
   parts.candidates.now();
 }
 
-export function hideCandidate(parts: Parts, argument?: unknown, selection?: unknown): Promise<void> {
-  return setAside(parts, "excise/hide", argument, selection, "Hide a candidate");
-}
-
-export function rejectCandidate(parts: Parts, argument?: unknown, selection?: unknown): Promise<void> {
-  return setAside(parts, "excise/reject", argument, selection, "Reject a candidate");
-}
-
-async function setAside(parts: Parts, method: "excise/hide" | "excise/reject", argument: unknown, selection: unknown, title: string): Promise<void> {
+/** Leave candidates out of everything: those of the repository until they are shown again, one of a document alone until it is found or added again. */
+export async function hideCandidate(parts: Parts, argument?: unknown, selection?: unknown): Promise<void> {
+  if (typeof given(argument).uri === "string") {
+    const { uri, id } = await revisionOf(parts, argument, "Hide a candidate");
+    await parts.revisions.remove(uri, [id]);
+    parts.reports.forget(uri);
+    return;
+  }
   const ids = selected(argument, selection);
-  await parts.supervisor.request(method, { ids: ids.length > 0 ? ids : [(await candidateOf(parts, undefined, title)).work.id] });
+  await parts.supervisor.request("excise/hide", { ids: ids.length > 0 ? ids : [(await candidateOf(parts, undefined, "Hide a candidate")).work.id] });
   parts.candidates.now();
 }
 
-/** Show again what was hidden or rejected. */
+/** Show again what was hidden, or rejected by another client. */
 export async function restoreCandidate(parts: Parts, argument?: unknown): Promise<void> {
   const { candidate } = given(argument);
   const ids = candidate === undefined ? await pickAside(parts) : [candidate];
@@ -70,24 +66,18 @@ export async function setCandidateBase(parts: Parts, argument?: unknown): Promis
   parts.candidates.now();
 }
 
-/** Open the folder of a worktree in a window of its own. */
-export async function openFolder(parts: Parts, argument?: unknown): Promise<void> {
-  const { folder, work } = await candidateOf(parts, argument, "Open the folder of a candidate");
-  if (work.folder === null) {
-    throw new Halt(`${message(work.label, 60)} has no folder: it is a ${message(work.kind, 20)}`);
-  }
-  const uri = folder.with({ path: vscode.Uri.file(work.folder).path });
-  await vscode.commands.executeCommand("vscode.openFolder", uri, { forceNewWindow: true });
-}
-
-/** Every file of a candidate beside the origin's, in one editor; of a revision, its document. */
+/** Every file of a candidate beside the origin's, in one editor; of a row that is one file or document, that. */
 export async function showCandidate(parts: Parts, argument?: unknown): Promise<void> {
+  if (given(argument).path !== undefined) {
+    await showFile(parts, given(argument));
+    return;
+  }
   if (typeof given(argument).uri === "string") {
     const { uri, id } = await revisionOf(parts, argument, "Compare with the origin");
     const { changes } = await parts.supervisor.request("excise/compare", { uri: uri.toString(), ids: [id] });
     const [change] = changes;
     if (change === undefined) {
-      throw new Halt("this revision is gone");
+      throw new Halt("this candidate is gone");
     }
     const [original, modified] = [vscode.Uri.parse(change.original), vscode.Uri.parse(change.modified)];
     await vscode.commands.executeCommand("vscode.diff", original, modified, plain(change.label, 120));
@@ -135,9 +125,8 @@ export async function compareCandidates(parts: Parts, argument?: unknown, select
   await vscode.commands.executeCommand("vscode.changes", `${plain(first.label, 60)} ↔ ${plain(second.label, 60)}`, resources);
 }
 
-/** Open a file of a candidate: where it is reviewed by hunks, those; else as it is before and after. */
-export async function openFile(parts: Parts, argument?: unknown): Promise<void> {
-  const { path, candidate, status, file } = given(argument);
+/** A file of a candidate: where it is reviewed by hunks, those; else as it is before and after. */
+async function showFile(parts: Parts, { path, candidate, status, file }: Partial<Node>): Promise<void> {
   if (status === "modified" && file !== undefined) {
     await openHunks(parts, vscode.Uri.file(file));
     return;
@@ -152,24 +141,16 @@ export async function openFile(parts: Parts, argument?: unknown): Promise<void> 
   await vscode.commands.executeCommand("vscode.diff", before, after, label);
 }
 
-/** All that a candidate changes; of one that is known for a document only, what it makes of that. */
+/**
+ * Take what a row of the view stands for: a candidate or its share of a document, or one file of it, created, deleted, renamed or
+ * edited. "focused" is the row that has the keyboard's focus; without an argument the user picks a candidate.
+ */
 export async function takeCandidate(parts: Parts, argument?: unknown): Promise<boolean> {
-  return typeof given(argument).uri === "string" ? takeRevision(parts, argument) : takeFiles(parts, argument);
-}
-
-/** One file of a candidate, as a whole: created, deleted, renamed or edited. */
-export async function takeFile(parts: Parts, argument?: unknown): Promise<boolean> {
-  const { path } = given(argument);
-  return path === undefined ? takeCandidate(parts, argument) : takeFiles(parts, argument, path);
-}
-
-/** What the row of the view stands for that has the keyboard's focus. */
-export async function takeSelected(parts: Parts): Promise<boolean> {
-  const node = await parts.view.focused();
-  if (node?.kind === "file" || node?.kind === "candidate" || node?.kind === "group") {
-    return takeFile(parts, node);
+  const node = argument === "focused" ? await parts.view.focused() : given(argument);
+  if (argument === "focused" && !(node?.kind === "file" || node?.kind === "candidate" || node?.kind === "group")) {
+    throw new Halt("choose a candidate, a group or a file in the view first");
   }
-  throw new Halt("choose a candidate, a group or a file in the view first");
+  return typeof node?.uri === "string" ? takeRevision(parts, node) : takeFiles(parts, node, node?.path);
 }
 
 async function takeFiles(parts: Parts, argument: unknown, path?: string): Promise<boolean> {

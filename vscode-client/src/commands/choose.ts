@@ -68,7 +68,7 @@ export async function revisionOf(parts: Parts, argument: unknown, title: string)
   }
   const { result, problem } = await parts.reports.fresh(uri);
   if (result === undefined || result.revisions.length === 0) {
-    throw new Halt(problem === "" ? `${nameOf(uri)} has no revisions yet` : problem);
+    throw new Halt(problem === "" ? `${nameOf(uri)} has no candidates yet` : problem);
   }
   const names = await namesOf(parts, uri);
   const items = [...result.revisions]

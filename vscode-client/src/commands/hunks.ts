@@ -1,33 +1,17 @@
-// The review of a document: the hunk editor, the next hunk that is not decided, taking a variant, and what all are compared with.
-import * as vscode from "vscode";
+// The review of a document: the hunk editor, the next hunk that is not decided, taking a variant.
 import { namesOf } from "../candidates/tree";
-import { SECTION } from "../config";
-import { documentOf, rangeOf, show } from "../documents";
+import { documentOf, rangeOf, reveal, show } from "../documents";
 import { variantWords } from "../hunks/page";
 import { decide, hunkOf, reviewed } from "../hunks/review";
 import type { Parts } from "../parts";
 import { Halt, message } from "../text";
 import { choice } from "./choose";
 
-const ORIGINS = { saved: "the saved file", head: "the file at HEAD", index: "the file in the index" };
-
 /** Open the hunk editor of a document, at a hunk if one is named. */
 export async function openHunks(parts: Parts, argument?: unknown): Promise<void> {
   await show(documentOf(parts, argument));
   const { uri, review, hunk } = await hunkOf(parts, argument);
   parts.hunkEditors.open(uri, hunk ?? review.hunks[review.next ?? 0]);
-}
-
-/** Put the cursor on a hunk. */
-export async function revealHunk(parts: Parts, argument?: unknown): Promise<void> {
-  const { uri, hunk } = await hunkOf(parts, argument);
-  if (hunk === undefined) {
-    throw new Halt("this hunk is not there any more");
-  }
-  const editor = await show(uri);
-  const range = rangeOf(hunk.range);
-  editor.selection = new vscode.Selection(range.start, range.start);
-  editor.revealRange(range, vscode.TextEditorRevealType.InCenterIfOutsideViewport);
 }
 
 export function nextHunk(parts: Parts, argument?: unknown): Promise<void> {
@@ -41,13 +25,14 @@ export function previousHunk(parts: Parts, argument?: unknown): Promise<void> {
 async function step(parts: Parts, argument: unknown, by: 1 | -1): Promise<void> {
   const uri = documentOf(parts, argument);
   const { hunks } = await reviewed(parts, uri);
-  const open = hunks.flatMap(({ decided, range }, hunk) => (decided ? [] : [{ hunk, line: range.start.line }]));
-  if (open.length === 0) {
+  const open = hunks.flatMap(({ decided, range }) => (decided ? [] : [rangeOf(range)]));
+  const editor = await show(uri);
+  const { line } = editor.selection.active;
+  const next = by === 1 ? (open.find(({ start }) => start.line > line) ?? open[0]) : (open.findLast(({ start }) => start.line < line) ?? open.at(-1));
+  if (next === undefined) {
     throw new Halt("every hunk of this file is decided");
   }
-  const { line } = (await show(uri)).selection.active;
-  const next = by === 1 ? (open.find((one) => one.line > line) ?? open[0]) : (open.findLast((one) => one.line < line) ?? open.at(-1));
-  await revealHunk(parts, { uri: uri.toString(), hunk: next?.hunk });
+  reveal(editor, next);
 }
 
 /** Take the variant that a link names, or let the user choose one: of a lens, of the view, or under the cursor. */
@@ -77,17 +62,6 @@ export async function takeVariant(parts: Parts, argument?: unknown): Promise<boo
   ].filter(({ variant: at }) => at === null || hunk.variants[at]?.text !== hunk.text);
   await decide(parts, uri, review, index, (await choice(items, `${hunk.where}: choose what to take`)).variant);
   return true;
-}
-
-/** Choose which text the revisions are compared with. */
-export async function chooseOrigin(): Promise<void> {
-  const section = vscode.workspace.getConfiguration(SECTION);
-  const now = section.get("origin");
-  const items = Object.entries(ORIGINS).map(([value, label]) => ({ value, label, description: value === now ? "as it is now" : "" }));
-  const chosen = await vscode.window.showQuickPick(items, { title: "Compare revisions with" });
-  if (chosen !== undefined && chosen.value !== now) {
-    await section.update("origin", chosen.value, (vscode.workspace.workspaceFolders ?? []).length === 0);
-  }
 }
 
 /** The origin of a review stays through saving and commits; this lets it be what is saved now. */

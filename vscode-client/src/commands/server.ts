@@ -1,29 +1,20 @@
-// The server itself: install, restart, logs, and what to put into a bug report.
+// The server itself: installing, restarting, and the log with what a bug report needs.
 import * as vscode from "vscode";
 import { SECTION, settings } from "../config";
 import { opened } from "../documents";
 import type { Parts } from "../parts";
 import { reason } from "../text";
 
-export async function restartServer(parts: Parts): Promise<void> {
-  await parts.supervisor.restart();
-}
-
-export async function installServer(parts: Parts): Promise<boolean> {
-  const done = await parts.bootstrap.install();
-  if (done) {
+/** Start the server anew; "install": make the extension's own environment for it first, if the user agrees. */
+export async function restartServer(parts: Parts, argument?: unknown): Promise<void> {
+  if (argument !== "install" || (await parts.bootstrap.install())) {
     await parts.supervisor.restart();
   }
-  return done;
 }
 
-export function showLogs(parts: Parts): Promise<void> {
+/** Show the log, with what a report needs: versions, settings, state and sources, but no text of any document. Return the same. */
+export async function showLogs(parts: Parts): Promise<string> {
   parts.log.show(true);
-  return Promise.resolve();
-}
-
-/** Print versions, settings, state and sources, but no text of any document, and return the same. */
-export async function printDebugInformation(parts: Parts): Promise<string> {
   const { supervisor, current, context } = parts;
   const { connection } = supervisor;
   const manifest = context.extension.packageJSON as { version?: string };
@@ -40,13 +31,12 @@ export async function printDebugInformation(parts: Parts): Promise<string> {
           `command: ${[connection.server.command, ...connection.server.args].join(" ")}`,
           `process id: ${String(connection.process.pid)}`,
         ]),
-    `revisions kept for a new server: ${[...supervisor.ledger.documents.values()].reduce((sum, { revisions }) => sum + revisions.size, 0)}`,
+    `candidates kept for a new server: ${[...supervisor.ledger.documents.values()].reduce((sum, { revisions }) => sum + revisions.size, 0)}`,
     `settings: ${JSON.stringify({ ...settings(), origin: section.get("origin"), sources: section.get("sources"), diagnostics: section.get("diagnostics") })}`,
     ...(await documentLines(parts, current.uri)),
   ];
   const text = lines.join("\n");
   parts.log.info(`debug information\n${text}`);
-  parts.log.show(true);
   return text;
 }
 
@@ -64,7 +54,7 @@ async function documentLines(parts: Parts, uri: vscode.Uri | undefined): Promise
   const sources = await parts.supervisor.request("excise/sources", params).catch((error: unknown) => reason(error));
   return [
     ...lines,
-    `report: ${report?.revisions.length ?? 0} revisions, ${report?.hunks.length ?? 0} hunks, ${report?.signature ?? "none"}`,
+    `report: ${report?.revisions.length ?? 0} candidates, ${report?.hunks.length ?? 0} hunks, ${report?.signature ?? "none"}`,
     `sources: ${JSON.stringify(sources)}`,
   ];
 }

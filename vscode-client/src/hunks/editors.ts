@@ -1,14 +1,13 @@
 // The hunk editor: one panel for each document. Decisions in the panel change the document itself.
 import { randomBytes } from "node:crypto";
 import * as vscode from "vscode";
-import { revealHunk } from "../commands/hunks";
-import { nameOf, opened, rangeOf } from "../documents";
+import { nameOf, opened, rangeOf, reveal, show } from "../documents";
 import { namesOf } from "../candidates/tree";
 import type { Parts } from "../parts";
 import type { ReviewHunk, ReviewResult } from "../protocol";
-import { message, plain, reason } from "../text";
+import { Halt, message, plain, reason } from "../text";
 import { type ToPage, fromPage, html, hunkKey, page, together } from "./page";
-import { type Open, decide, keep, replace, reviewed } from "./review";
+import { type Open, decide, hunkOf, keep, replace, reviewed } from "./review";
 
 export class HunkEditors {
   private readonly panels = new Map<string, HunkEditor>();
@@ -124,7 +123,11 @@ class HunkEditor {
       this.posted = "";
       await this.send();
     } else if (request?.type === "open") {
-      await revealHunk(this.parts, { uri: this.uri.toString(), key: request.key });
+      const { hunk } = await hunkOf(this.parts, { uri: this.uri.toString(), key: request.key });
+      if (hunk === undefined) {
+        throw new Halt("this hunk is not there any more");
+      }
+      reveal(await show(this.uri), rangeOf(hunk.range));
     } else if (request?.type === "undo") {
       await this.undo();
     } else if (request?.type === "take") {

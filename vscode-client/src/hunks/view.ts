@@ -110,7 +110,7 @@ export class HunksView implements vscode.TreeDataProvider<Node> {
     const [first] = file?.candidates ?? [];
     if (!has && first !== undefined) {
       const argument = { candidate: first.id, path: first.path, status: first.status };
-      item.command = { command: "excise.openFile", title: "Open", arguments: [argument] };
+      item.command = { command: "excise.showCandidate", title: "Open", arguments: [argument] };
     }
     return item;
   }

@@ -1,9 +1,9 @@
 /** A user opens a file that four worktrees have edited, and takes what they want. */
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import type { Locator } from "playwright-core";
 import { AUTHORS, FILE, git, makeReview, origin, suggestion } from "../../scripts/lib/fixture.js";
 import { VENV } from "../../scripts/lib/places.js";
@@ -146,7 +146,7 @@ inWorkbench("five worktrees: seen, compared, one taken whole, two mixed by keys 
 
   // A commit to main changes no group.
   git(folder, "commit", "--quiet", "--allow-empty", "--message", "meanwhile");
-  await bench.command("Excise: Look for Candidates Again");
+  await bench.command("Excise: Review Candidates");
   await bench.members(group, ["claude-ada", "copilot-eli"]);
 
   // By keys alone: one for each hunk.
@@ -184,12 +184,18 @@ inWorkbench("five worktrees: seen, compared, one taken whole, two mixed by keys 
   await bench.candidates.first().waitFor();
   await page.locator(".pane-header", { hasText: "5 of 5 decided" }).waitFor();
   git(folder, "worktree", "remove", "--force", repository.worktrees.get("chen") ?? "");
-  await bench.command("Excise: Look for Candidates Again");
   await bench.candidate("chen").waitFor({ state: "detached" });
-  await bench.candidate("dana").waitFor();
+  // An agent goes on in a worktree, in a file that nobody has open: the view follows by itself.
+  const written = join(repository.worktrees.get("dana") ?? "", "deep", "written.py");
+  mkdirSync(dirname(written));
+  for (let at = 0; at < 100; at += 1) {
+    writeFileSync(written, `LINES = ${at}\n`);
+  }
+  await bench.candidate("dana").locator(".monaco-tl-twistie").click();
+  await bench.candidates.filter({ hasText: "written.py" }).waitFor();
 }, makeReview);
 
-inWorkbench("candidates are compared, given a base, rejected, opened, and taken in spite of a conflict", async ({ bench, repository }) => {
+inWorkbench("candidates are compared, given a base, hidden, opened, and taken in spite of a conflict", async ({ bench, repository }) => {
   const { page } = bench;
   await bench.openFile(FILE);
   await bench.showCandidates();
@@ -225,11 +231,11 @@ inWorkbench("candidates are compared, given a base, rejected, opened, and taken 
     (value) => value === commit,
   );
 
-  await bench.command("Excise: Reject Candidate");
+  await bench.command("Excise: Hide Candidate");
   await bench.pick("chen");
   const aside = bench.candidates.filter({ hasText: "Set aside" });
   await aside.waitFor();
-  await bench.command("Excise: Show Candidate Again");
+  await bench.command("Excise: Show Hidden Candidate Again");
   await bench.pick("chen");
   await page.keyboard.press("Enter");
   await aside.waitFor({ state: "detached" });

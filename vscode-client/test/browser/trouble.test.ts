@@ -53,7 +53,7 @@ inWorkbench("a server that was killed is back, and the user is told once", async
   await bench.squiggles.first().waitFor();
   const told = await bench.notifications.allInnerTexts();
   assert.equal(told.length, 1, told.join("\n"));
-  assert.match(told[0] ?? "", /ended unexpectedly.*your revisions are back/s);
+  assert.match(told[0] ?? "", /ended unexpectedly.*your candidates are back/s);
   assert.equal(serversOf(scratch).filter((pid) => pid !== old).length, 1);
 });
 

@@ -34,10 +34,10 @@ describe("the server", () => {
     const document = await scored();
     const [first = "", ...rest] = origin().split("\n");
     await vscode.env.clipboard.writeText(`So I would write it:\n\n\`\`\`python\n${[first, "# pasted", ...rest].join("\n")}\`\`\`\n`);
-    await vscode.commands.executeCommand("excise.addFromClipboard", document.uri);
+    await vscode.commands.executeCommand("excise.addCandidate", { uri: document.uri, way: "clipboard" });
     const diff = `--- a/inventory.py\n+++ b/inventory.py\n@@ -1 +1 @@\n-${first}\n+# by a patch\n`;
     await vscode.env.clipboard.writeText(diff);
-    await vscode.commands.executeCommand("excise.addFromClipboard", document.uri);
+    await vscode.commands.executeCommand("excise.addCandidate", { uri: document.uri, way: "clipboard" });
     const [old] = servers();
     assert.ok(old);
     const before = await (await api()).getReport(document.uri);

@@ -183,7 +183,7 @@ describe("a document with five revisions", () => {
       until(severities, (all) => all.length > 0 && all.every((one) => one === vscode.DiagnosticSeverity.Warning)),
     );
     await until(severities, (all) => all.every((one) => one === vscode.DiagnosticSeverity.Information));
-    await withSetting("diagnostics.enable", false, () => until(severities, (all) => all.length === 0));
+    await withSetting("diagnostics.severity", "off", () => until(severities, (all) => all.length === 0));
     await until(severities, (all) => all.length > 1);
   });
 });

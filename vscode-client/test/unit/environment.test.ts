@@ -72,7 +72,6 @@ test("it is made from wheels, found as a server, replaces the one before, and ou
   const search = await findServer({
     path: [],
     interpreter: [],
-    importStrategy: "useBundled",
     ownPython: made,
     searchPath: "",
   });

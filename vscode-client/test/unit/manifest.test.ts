@@ -44,6 +44,14 @@ function registered(): Set<string> {
   return new Set(names.map(([, name]) => `excise.${name ?? ""}`));
 }
 
+test("it stays small: its commands and settings, counted", () => {
+  assert.ok(commands.size <= 16, `${commands.size} commands`);
+  assert.ok(Object.keys(properties).length <= 12, `${Object.keys(properties).length} settings`);
+  // One word for what is compared, and one way to add it.
+  assert.doesNotMatch(readFileSync("package.json", "utf8").replace(/viewItem =~ \/revision\//g, ""), /revision/i);
+  assert.equal(contributes.commands.filter(({ title }) => title.startsWith("Add")).length, 1);
+});
+
 test("every command that is contributed is registered, and the other way round", () => {
   assert.deepEqual([...registered()].sort(), [...commands].sort());
 });
@@ -93,7 +101,7 @@ test("pictures exist and say what they show", () => {
 test("what could name a program is restricted, and is no folder's to set", () => {
   const { restrictedConfigurations, supported } = manifest.capabilities.untrustedWorkspaces;
   assert.equal(supported, "limited");
-  for (const name of ["excise.path", "excise.interpreter", "excise.importStrategy"]) {
+  for (const name of ["excise.path", "excise.interpreter"]) {
     assert.ok(restrictedConfigurations.includes(name), name);
     assert.equal(properties[name]?.scope, "machine-overridable");
   }
@@ -109,7 +117,7 @@ test("defaults of the settings are the server's", () => {
     assert.deepEqual(setting?.default, value, name);
   }
   const options = readFileSync("../docs/lsp-extensions.md", "utf8");
-  for (const name of ["granularity", "lcs", "comments", "diagnostics.severity"]) {
+  for (const name of ["intent", "diagnostics.severity"]) {
     const row = new RegExp(`^\\| \`${name}\` \\|.*\\| \`(\\w+)\` \\|$`, "m").exec(options)?.[1];
     assert.equal(properties[`excise.${name}`]?.default, row, name);
   }

@@ -18,8 +18,7 @@ function program(name: string, body: string): string {
 }
 
 function wishes(given: Partial<Wishes>): Wishes {
-  const none = { path: [], interpreter: [], ownPython: undefined, searchPath: "" };
-  return { ...none, importStrategy: "fromEnvironment", ...given };
+  return { path: [], interpreter: [], ownPython: undefined, searchPath: "", ...given };
 }
 
 async function refused(given: Partial<Wishes>): Promise<readonly Refused[]> {
@@ -96,7 +95,6 @@ test("settings come before PATH, PATH before the extension's own environment", a
   assert.equal(await on({}), "PATH");
   assert.equal(await on({ interpreter: [python] }), "the setting excise.interpreter");
   assert.equal(await on({ interpreter: [python], path: [good] }), "the setting excise.path");
-  assert.match(await on({ importStrategy: "useBundled" }), /own environment/);
   assert.match(await on({ searchPath: "" }), /own environment/);
 });
 
