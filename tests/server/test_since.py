@@ -104,8 +104,8 @@ def test_squashed_and_amended_after_a_rebase(repo):
     # What range-diff cannot answer: two commits became one.
     assert document["patches"] | {"amended": 1, "folded": 1} == document["patches"]
     page = excise("since", "v1", "topic").out.splitlines()
-    assert page[0] == document["summary"]
-    assert len(page) <= 24  # two hunks of nine lines
+    assert page[0].startswith(document["summary"])
+    assert len(page) <= 20, page  # two hunks of nine lines
     assert [line for line in page if line[:1] in "+-"] == [
         *("-thirty", "+THIRTY", "-line 45", "+new"),
     ]
@@ -438,7 +438,7 @@ def test_a_long_change_is_cut_on_the_page_and_whole_with_v(repo):
     assert len(page.splitlines()) < 60
     assert "more lines (-v)" in page
     assert len(excise("since", "v1", "-v").out.splitlines()) > 5_000
-    assert excise("since", "v1", "--path", "a.*").out.splitlines()[0] == "no change by the author"
+    assert excise("since", "v1", "--path", "a.*").out.startswith("no change by the author  ")
 
 
 def test_nothing_of_a_hostile_text_reaches_a_terminal_or_a_page(repo):
