@@ -47,9 +47,10 @@ class Snapshot:
 
     The texts are not normalised, which the library does. ``buffer`` is the current text in an
     editor (None if the document is not open), and ``version`` its number. ``language`` has
-    precedence over ``path``, and either may be None. ``kept`` are hunks, as lines of the
-    origin, in which it stays, with `texts_seen` then. ``deleted`` are the ids of revisions that delete the file: they are scored by the
-    deleted tokens, and have no text in any hunk. ``intent`` is that of `excise.rank`.
+    precedence over ``path``, and either may be None. ``kept`` are hunks, as lines of the origin, in
+    which it stays, with their `texts_seen`. ``deleted`` are the ids of revisions that delete the
+    file: they are scored by the deleted tokens, and have no text in any hunk. ``intent`` is that of
+    `excise.rank`.
     """
 
     uri_or_path: str
@@ -491,7 +492,7 @@ class Decision:
     has_changed: bool = False
 
 
-def texts_seen(hunk: Hunk) -> frozenset[str]:
+def texts_seen(hunk: excise.Hunk) -> frozenset[str]:
     """Return the texts of a hunk beside the origin's, by names by which they are known again."""
     return frozenset(voice_of(v.text)[:16] for v in hunk.variants if v.text != hunk.text)
 

@@ -145,8 +145,9 @@ class ReviewedDocument:
     origin that a source provided. ``pinned`` is the origin at the time of the first revision: it
     survives saving and commits, so that neither counts as anybody's edit. ``dismissed`` are found
     revisions that the client removed. ``kept`` are hunks, as lines of the pinned origin, in which
-    the user wants it to stay, with the names of the texts that candidates had there. ``remembered`` is a review that continues when a revision
-    arrives that took part in it. With ``is_recalled``, memory has been asked.
+    the user wants it to stay, with the names of the texts that candidates had there.
+    ``remembered`` is a review that continues when a revision arrives that took part in it. With
+    ``is_recalled``, memory has been asked.
     """
 
     uri: str

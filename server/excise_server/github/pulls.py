@@ -230,8 +230,8 @@ def since_text(api: Api, number: int, before: str, heads: str) -> str:
       host has are compared, by what they show.
     """
     pull = api.one(f"/pulls/{number}")
-    base, head = ((pull.get(end) or {}).get("sha") for end in ("base", "head"))
-    if not all(isinstance(sha, str) and _SHA.fullmatch(sha) for sha in (base, head, before)):
+    base, head = (str((pull.get(end) or {}).get("sha")) for end in ("base", "head"))
+    if not all(map(_SHA.fullmatch, (base, head, before))):
         raise ApiError("the answer names no commit")
     names = before[:10], f"#{number}"
     try:

@@ -96,9 +96,10 @@ class Reviews:
             return
         origin = normalise(review.origin)
         commit, blob_path = _committed(context, origin)
+        kept = [[*span, *sorted(texts)] for span, texts in sorted(review.kept.items())]
         row = (
             store[1], commit, blob_path, "" if commit else origin, voice_of(origin),
-            json.dumps([[*span, *sorted(texts)] for span, texts in sorted(review.kept.items())]), json.dumps(dict(review.voices)), store[0].now,
+            json.dumps(kept), json.dumps(dict(review.voices)), store[0].now,
         )  # fmt: skip
         self._write(store[0], _KEEP_OLD if store in self._unread else _KEEP, [row])
 

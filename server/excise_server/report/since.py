@@ -38,9 +38,10 @@ def since_document(top: str | None, compared: ComparedVersions) -> d.SinceDocume
     counts = Counter(dict.fromkeys(_STATES, 0)) | compared.since.counts
     has_lines = bool(compared.onto)
     series = Counter(pair.status for pair in compared.pairs)
+    unread = f"; {plural(compared.unread, 'file')} not compared" if compared.unread else ""
     return d.SinceDocument(
         repository=None if top is None else visible(top),
-        summary=_summary(compared),
+        summary=f"{_summary(compared)}{unread}",
         old=_version(compared.old, compared.onto),
         new=_version(compared.new, compared.onto),
         onto=compared.onto or None,

@@ -222,7 +222,7 @@ def _hunks(
 ) -> tuple[Counter[str], list[ChangedHunk], int]:
     """Return how many hunks of a file have which status, and where the versions differ.
 
-    Last comes in how many conflicts NEW has the lines of the base, so that nothing is shown of them.
+    Last comes in how many conflicts NEW has the base's lines, so that nothing is shown of them.
 
     Which lines differ is asked of the two versions alone: what they have in common is the same,
     wherever an alignment with the base might put it.
