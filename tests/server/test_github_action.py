@@ -155,16 +155,18 @@ def run(host, tmp_path):
     """Run the step that compares, in a shell, as a runner would."""
     host.forget()
     (tmp_path / "excise-venv").symlink_to(sys.prefix)
-    script, names = steps()["Compare"]
 
-    def started(number="1", shell=True, **inputs):
+    def started(number="1", shell=True, step="Compare", server="", **inputs):
+        script, names = steps()[step]
         values = defaults() | {"pull-request": number, "token": "secret"}
+        values["github.event.pull_request.base.sha"] = host.heads[1]["base"]["sha"]
         values |= {name.replace("_", "-"): value for name, value in inputs.items()}
         env = {name: values[text.removeprefix("inputs.")] for name, text in names.items()}
         env |= {
             "PATH": os.environ["PATH"],
             "GITHUB_API_URL": host.url,
             "GITHUB_REPOSITORY": "acme/shop",
+            "GITHUB_SERVER_URL": server,
             "GITHUB_OUTPUT": str(tmp_path / "output"),
             "RUNNER_TEMP": str(tmp_path),
         }
@@ -360,8 +362,26 @@ def test_requests_into_one_branch_are_no_stack_though_that_branch_is_one_too():
     assert stacked == {"#2": False, "#3": True, "#4": True}
 
 
-def test_after_a_forced_push_a_comment_says_what_changed(run, host):
+@pytest.fixture
+def served(host, tmp_path):
+    """A bare copy of the host's repository, which no ref of request 4 is in: as after a push."""
+    path = tmp_path / "server" / "acme" / "shop"
+    host.repo.git("clone", "--quiet", "--mirror", str(host.repo.path), str(path))
+    for ref in ("refs/heads/t4", "refs/pull/4/head"):
+        host.repo.git("update-ref", "-d", ref, cwd=path)
+    host.repo.git("config", "uploadpack.allowAnySHA1InWant", "true", cwd=path)
+    return path
+
+
+@pytest.mark.parametrize("is_gone", [False, True])
+def test_after_a_forced_push_a_comment_says_what_changed(run, host, served, is_gone):
     before = host.heads[4]["head"]["sha"]
+    if is_gone:
+        host.repo.git("gc", "--quiet", "--prune=now", cwd=served)
+    server = f"file://{served.parents[1]}"
+    fetched = run(step="Fetch the head before a forced push", server=server, before=before)
+    assert fetched.returncode == 0, fetched.stderr
+    assert "secret" not in fetched.stdout + fetched.stderr
     printed = run(before=before, dry_run="false", label="")
     assert printed.returncode == 0, printed.stderr
     bodies = [body["body"] for _, path, body in host.writes if path.endswith("/comments")]
@@ -369,6 +389,7 @@ def test_after_a_forced_push_a_comment_says_what_changed(run, host):
     assert "1 of 1 hunk changed" in said
     assert "+" in said
     assert "-" in said
+    assert ("without a tree" in said, "diffs are compared" in said) == (is_gone, is_gone)
     host.comments = [{"id": 7, "user": {"login": BOT}, "body": said}]
     host.writes.clear()
     assert "since: the comment is up to date" in run(before=before, dry_run="false").stdout

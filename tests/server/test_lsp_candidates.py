@@ -422,6 +422,22 @@ def test_without_a_folder_there_are_no_paths(tmp_path):
         assert client.refused("excise/addCandidates", sent)["code"] == INVALID_PARAMS
 
 
+def test_since_is_what_the_command_says(repo: Repo, client: RawClient, tmp_path):
+    old = repo.head("ada")
+    asked = {"uri": repo.path.as_uri(), "old": old, "new": "ada"}
+    ran = excise("since", old, "ada", "--repo", str(repo.path), "--format", "json")
+    document = client.call("excise/since", asked)
+    assert document == ran.json
+    assert sum(document["hunks"].values())
+    for wrong in ({"old": "nowhere"}, {"new": "nowhere"}, {"onto": "nowhere"}, {"old": None}):
+        refused = client.refused("excise/since", asked | wrong)
+        assert refused["code"] == REQUEST_FAILED
+        assert refused["message"]
+    outside = {"uri": (tmp_path / "elsewhere").as_uri()}
+    assert client.refused("excise/since", asked | outside)["code"] == INVALID_PARAMS
+    assert client.refused("excise/since", asked | {"old": 7})["code"] == INVALID_PARAMS
+
+
 # --- set aside -----------------------------------------------------------------------------------
 
 

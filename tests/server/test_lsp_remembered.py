@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from tests.server.git_repository import needs_git
+from tests.server.process_tree import wait_until
 from tests.server.raw_client import RawClient
 from tests.server.test_lsp_review import ORIGIN, Review, repo
 
@@ -371,7 +372,7 @@ def test_a_foreign_lock_is_said_and_what_was_decided_meanwhile_is_written_later(
 def test_a_lock_that_stays_is_waited_for_once(tmp_path, cache, monkeypatch):
     reviews, folders = Reviews(cache), (str(tmp_path),)
     document = Context(str(tmp_path / "a.py"), folders)
-    first = Remembered("x = 1\n", frozenset(), {"ada": "voice"})
+    first = Remembered("x = 1\n", {}, {"ada": "voice"})
     reviews.keep(document, first)
     (file,) = files(cache)
     waits = []
@@ -388,7 +389,7 @@ def test_a_lock_that_stays_is_waited_for_once(tmp_path, cache, monkeypatch):
             assert reviews.recall(document) is None
             reviews.choose(folders, {f"worktree:{number}": CandidateDecision("hidden", None)})
             assert not reviews.catch_up()
-        reviews.keep(document, Remembered("y = 1\n", frozenset(), {}))
+        reviews.keep(document, Remembered("y = 1\n", {}, {}))
         other.execute("rollback")
     assert sum(waits) <= 1
     assert len(waits) > 20
@@ -415,7 +416,7 @@ def test_rows_of_others_are_not_believed(tmp_path, cache, caplog):
     folders = (str(tmp_path),)
     document = Context(str(tmp_path / "a.py"), folders, trusted=True)
     reviews = Reviews(cache)
-    review = Remembered("a = 1\n", frozenset({(0, 1)}), {"x": ""})
+    review = Remembered("a = 1\n", {(0, 1): frozenset({"ab"})}, {"x": ""})
     reviews.keep(document, review)
     assert reviews.recall(document) == review
     (file,) = files(cache)
@@ -437,3 +438,40 @@ def test_the_innermost_folder_remembers(tmp_path, cache):
     reviews.keep(Context(document, (str(tmp_path), str(inner))), review)
     assert reviews.recall(Context(document, (str(inner),))) == review
     assert reviews.recall(Context(document, (str(tmp_path),))) is None
+
+
+def test_a_decision_counts_as_looked_at_and_carries_over_what_did_not_change(repo):
+    dana = next(repo.path.parent.rglob("dana/a.py"))
+    asked = {"uri": repo.path.as_uri(), "new": "dana"}
+    with served(repo.path) as review:
+        review.state()
+        assert "nothing is known" in review.client.refused("excise/since", asked)["message"]
+        params = {"uri": review.uri, "hunk": 1, "version": 1}
+        assert review.client.call("excise/decide", params)["decided"] == 1
+        ask = review.client.request
+        wait_until(lambda: "result" in review.client.answer(ask("excise/since", asked)))
+        document = review.client.call("excise/since", asked)
+        assert document["old"]["door"] == "the editor"
+        assert {word: n for word, n in document["hunks"].items() if n} == {"same": 1}
+
+    def change(old: str, new: str) -> None:
+        dana.write_text(dana.read_text().replace(old, new))
+        os.utime(dana, (1_600_000_000 + len(new), 1_600_000_000 + len(new)))
+
+    change("x + 1\n", "1 + x\n")  # another hunk
+    with served(repo.path) as review:
+        review.state()
+        hunks = decided(review)["hunks"]
+        assert [hunk["outcome"] for hunk in hunks] == ["", "", "kept"]
+    change("x * 6", "x ** 6")
+    with served(repo.path) as review:
+        review.state()
+        hunk = decided(review)["hunks"][2]
+        assert (hunk["decided"], hunk["outcome"][:13]) == (False, "changed since")
+        (file,) = review.client.call("excise/since", asked)["files"]
+        assert sorted(hunk["status"] for hunk in file["hunks"]) == ["changed", "new"]
+        review.client.call("excise/decide", {"uri": review.uri, "hunk": 2, "version": 1})
+        assert decided(review)["hunks"][2]["outcome"] == "kept"
+        undo = {"uri": review.uri, "hunk": 2, "version": 1, "decided": False}
+        review.client.call("excise/decide", undo)
+        assert decided(review)["hunks"][2]["outcome"] == ""

@@ -724,6 +724,9 @@ def test_since_has_the_lines_to_review_and_marks_nothing(repo):
         ("since", {"old": "/etc/passwd", "new": "-"}),
     )
     answer = content(changed)
+    document = excise("since", old, "ada", "--repo", str(repo.path), "--format", "json").json
+    for key in ("summary", "hunks", "patches", "onto"):
+        assert answer[key] == document[key]
     assert answer["pages"] == 1
     assert {change["status"] for change in answer["changes"]} <= {"new", "changed"}
     assert len(changed.content[0].text) <= 12_000

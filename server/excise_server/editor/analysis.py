@@ -15,6 +15,7 @@ from excise.reading import PARSER_SECONDS, read
 from excise.signature import Options
 from excise.text import Revision, Text, normalise, raw_lines
 from excise.units import Unit, units_of
+from excise_server.editor.document import voice_of
 from excise_server.editor.places import find_sites
 from excise_server.wire.worker import EarlyHunks, HunkNumbers, HunkUnit, Numbers, PairNumbers, Site
 
@@ -46,9 +47,10 @@ class Snapshot:
 
     The texts are not normalised, which the library does. ``buffer`` is the current text in an
     editor (None if the document is not open), and ``version`` its number. ``language`` has
-    precedence over ``path``, and either may be None. ``kept`` are lines of the origin that the user
-    wants to keep. ``deleted`` are the ids of revisions that delete the file: they are scored by the
-    deleted tokens, and have no text in any hunk. ``intent`` is that of `excise.rank`.
+    precedence over ``path``, and either may be None. ``kept`` are hunks, as lines of the origin, in
+    which it stays, with their `texts_seen`. ``deleted`` are the ids of revisions that delete the
+    file: they are scored by the deleted tokens, and have no text in any hunk. ``intent`` is that of
+    `excise.rank`.
     """
 
     uri_or_path: str
@@ -59,7 +61,7 @@ class Snapshot:
     options: Options = field(default_factory=Options)
     buffer: str | None = None
     version: int | None = None
-    kept: frozenset[tuple[int, int]] = frozenset()
+    kept: Mapping[tuple[int, int], frozenset[str]] = field(default_factory=dict)
     deleted: frozenset[str] = frozenset()
     intent: str = INTENT
 
@@ -480,22 +482,33 @@ class Decision:
 
     ``kind`` is ``origin`` or ``variant`` if it is exactly that text (``variant`` is its index),
     ``mixed`` if each line comes from one of them, else ``edited``. A hunk with the origin's text is
-    decided only if the user said that it stays.
+    decided only if the user said that it stays, which ``has_changed`` takes back: a candidate has a
+    text there that nobody saw then.
     """
 
     kind: DecisionKind
     variant: int | None
     decided: bool
+    has_changed: bool = False
+
+
+def texts_seen(hunk: excise.Hunk) -> frozenset[str]:
+    """Return the texts of a hunk beside the origin's, by names by which they are known again."""
+    return frozenset(voice_of(v.text)[:16] for v in hunk.variants if v.text != hunk.text)
 
 
 def with_kept(analysis: Analysis) -> Analysis:
-    """Return an analysis in which the hunks that the user wants to keep are also decided."""
+    """Return an analysis in which the hunks that the user wants to keep are also decided.
+
+    Such a decision carries over to other texts of the candidates if they have none that is new.
+    """
     kept = analysis.snapshot.kept
     if not kept:
         return analysis
-    spans = [(hunk.lo, hunk.hi) for hunk in analysis.hunks]
-    pairs = zip(analysis.decided, spans, strict=True)
-    return replace(analysis, decided=tuple(decided or span in kept for decided, span in pairs))
+    hunks = [(hunk, kept.get((hunk.lo, hunk.hi))) for hunk in analysis.hunks]
+    seen = [texts is not None and texts_seen(hunk) <= texts for hunk, texts in hunks]
+    pairs = zip(analysis.decided, seen, strict=True)
+    return replace(analysis, decided=tuple(decided or is_seen for decided, is_seen in pairs))
 
 
 def decisions_of(analysis: Analysis) -> tuple[Decision, ...]:
@@ -510,7 +523,9 @@ def decisions_of(analysis: Analysis) -> tuple[Decision, ...]:
             kind = "variant"
         elif set(raw_lines(own)) <= {x for t in (hunk.text, *texts) for x in raw_lines(t)}:
             kind = "mixed"
-        decisions.append(Decision(kind, texts.index(own) if kind == "variant" else None, decided))
+        variant = texts.index(own) if kind == "variant" else None
+        has_changed = not decided and (hunk.lo, hunk.hi) in analysis.snapshot.kept
+        decisions.append(Decision(kind, variant, decided, has_changed))
     return tuple(decisions)
 
 

@@ -101,14 +101,14 @@ class CandidateDecisions:
 class Remembered:
     """A pinned origin, and the decisions made with it.
 
-    - ``kept``: hunks, as lines of the origin, in which it stays.
+    - ``kept``: hunks, as lines of the origin, in which it stays, with the texts that they had then.
     - ``voices``: the compared revisions, by id: `voice_of` the text of a client's revision that was
       made from this origin, else an empty string, because the revision is replayed from its own
       base.
     """
 
     origin: str
-    kept: frozenset[tuple[int, int]] = frozenset()
+    kept: Mapping[tuple[int, int], frozenset[str]] = field(default_factory=dict)
     voices: Mapping[str, str] = field(default_factory=dict)
 
     def knows(self, name: str, voice: str) -> bool:
@@ -145,8 +145,9 @@ class ReviewedDocument:
     origin that a source provided. ``pinned`` is the origin at the time of the first revision: it
     survives saving and commits, so that neither counts as anybody's edit. ``dismissed`` are found
     revisions that the client removed. ``kept`` are hunks, as lines of the pinned origin, in which
-    the user wants the origin to stay. ``remembered`` is a review that continues when a revision
-    arrives that took part in it. With ``is_recalled``, memory has been asked.
+    the user wants it to stay, with the names of the texts that candidates had there.
+    ``remembered`` is a review that continues when a revision arrives that took part in it. With
+    ``is_recalled``, memory has been asked.
     """
 
     uri: str
@@ -159,7 +160,7 @@ class ReviewedDocument:
     buffer: Buffer | None = None
     version: int | None = None
     language: str | None = None
-    kept: set[tuple[int, int]] = field(default_factory=set)
+    kept: dict[tuple[int, int], frozenset[str]] = field(default_factory=dict)
     remembered: Remembered | None = None
     is_recalled: bool = False
 
@@ -203,7 +204,7 @@ class ReviewedDocument:
         if self.pinned is None:
             return None
         voices = {name: known.voice for name, known in self.revisions.items()}
-        return Remembered(self.pinned, frozenset(self.kept), voices)
+        return Remembered(self.pinned, dict(self.kept), voices)
 
     def may_go_on(self, name: str, voice: str) -> bool:
         """Whether no review has begun, and the revision took part in the remembered one."""
@@ -212,7 +213,7 @@ class ReviewedDocument:
     def go_on(self) -> None:
         """Go on with the review that is remembered."""
         if self.remembered is not None:
-            self.pinned, self.kept = self.remembered.origin, set(self.remembered.kept)
+            self.pinned, self.kept = self.remembered.origin, dict(self.remembered.kept)
             self.remembered = None
 
     def take_origin(self, read: Callable[[], str]) -> None:

@@ -169,9 +169,9 @@ def hunk_words(hunk: Hunk, count: int, names: Sequence[str]) -> str:
 
 
 def outcome_words(hunk: Hunk, decision: Decision, names: Sequence[str]) -> str:
-    """Return what was decided: ``as ada and 1 more``, or nothing of an undecided hunk."""
+    """Return what was decided: ``as ada and 1 more``, or nothing of a hunk that never was."""
     if not decision.decided:
-        return ""
+        return "changed since you kept the origin" if decision.has_changed else ""
     if decision.kind == "variant" and decision.variant is not None:
         members = hunk.variants[decision.variant].members
         return f"as {listed((names[member] for member in members), most=1)}"

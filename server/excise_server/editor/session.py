@@ -320,12 +320,15 @@ class Session:
         every = document.revisions.items()
         return tuple(known.revision for name, known in every if name not in aside)
 
-    def keep(self, uri: str, lines: tuple[int, int], *, kept: bool) -> None:
-        """Note whether the pinned origin is to stay as it is in a hunk, whatever revisions say."""
+    def keep(self, uri: str, lines: tuple[int, int], texts: frozenset[str] | None) -> None:
+        """Note that the pinned origin is to stay in a hunk with these texts, or may go (None)."""
         document = self.find(uri)
-        if document is None or document.pinned is None or (lines in document.kept) is kept:
+        if document is None or document.pinned is None or document.kept.get(lines) == texts:
             return
-        (document.kept.add if kept else document.kept.discard)(lines)
+        if texts is None:
+            del document.kept[lines]
+        else:
+            document.kept[lines] = texts
         self._changed(document_key(uri))
 
     def rank_for(self, intent: str) -> None:
@@ -354,7 +357,7 @@ class Session:
             path=path_of(document.uri),
             buffer=document.buffer.text() if document.buffer is not None else None,
             version=document.version,
-            kept=frozenset(document.kept),
+            kept=dict(document.kept),
             intent=self.intent,
         )
 

@@ -71,7 +71,7 @@ def _run(environment: Mapping[str, str]) -> int:
 def _say_since(environment: Mapping[str, str], api: Api, number: int, before: str) -> None:
     """Say what a push changed. The duplicates are said, whatever becomes of this."""
     try:
-        text = since_text(api, number, before)
+        text = since_text(api, number, before, environment.get("EXCISE_HEADS", ""))
         if environment.get("EXCISE_DRY_RUN", "true") != "false":
             print(text)
         else:

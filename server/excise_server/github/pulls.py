@@ -10,19 +10,21 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
 import msgspec
 
 from excise.patches import PatchError, parse, patch_id
 from excise_server.duplicates.find import Proposal
-from excise_server.foundation.inputs import Rejected
+from excise_server.foundation.inputs import Rejected, SourceError
+from excise_server.git.repository import open_commits
 from excise_server.github.api import Api, ApiError, RateLimitError
 from excise_server.report.cluster import numbers_of, reasons_of
 from excise_server.report.markdown import code_span
 from excise_server.report.since import since_document, since_markdown
 from excise_server.sources.requests import PullFacts, Requests
-from excise_server.sources.since import compare_patches
+from excise_server.sources.since import compare_patches, compare_versions, version_named
 from excise_server.wire.documents import DuplicatePair, DuplicatesDocument
 
 _KEPT = re.compile(r"\d+-[0-9a-f]{40,64}\.diff(\.part)?")
@@ -218,20 +220,32 @@ def say_once(api: Api, number: int, mark: str, text: str, bot: str, *, is_new: b
 SINCE_MARK = "<!-- excise since -->"
 
 
-def since_text(api: Api, number: int, before: str) -> str:
+def since_text(api: Api, number: int, before: str, heads: str) -> str:
     """Return the comment on a forced push: what changed since the head before it.
-
-    Both diffs come from the host. Nothing is checked out, so they are compared by what they show.
 
     Raises ApiError if the host no longer has the old head, or refuses. Raises PatchError if a diff
     cannot be read.
+
+    - ``heads``: a bare repository with both heads and their base. Without these the diffs that the
+      host has are compared, by what they show.
     """
-    base = (api.one(f"/pulls/{number}").get("base") or {}).get("sha")
-    if not (isinstance(base, str) and _SHA.fullmatch(base) and _SHA.fullmatch(before)):
+    pull = api.one(f"/pulls/{number}")
+    base, head = (str((pull.get(end) or {}).get("sha")) for end in ("base", "head"))
+    if not all(map(_SHA.fullmatch, (base, head, before))):
         raise ApiError("the answer names no commit")
-    diffs = api.diff_between(base, before), api.diff(number)
-    names = f"{before[:10]}", f"#{number}"
-    compared = compare_patches(*(zip(names, map(parse, diffs), strict=True)))
+    names = before[:10], f"#{number}"
+    try:
+        repository = open_commits(os.path.realpath(heads))
+        old, new = (
+            replace(version_named(repository, sha, has_files=False), name=name)
+            for sha, name in zip((before, head), names, strict=True)
+        )
+        compared = compare_versions(repository, old, new, base)
+    except SourceError as error:
+        diffs = api.diff_between(base, before), api.diff(number)
+        compared = compare_patches(*zip(names, map(parse, diffs), strict=True))
+        why = f"the diffs are compared, as the commits could not be fetched: {error.reason}"
+        compared = replace(compared, notes=[why])
     return f"{SINCE_MARK}\n{since_markdown(since_document(None, compared))}\n"
 
 

@@ -18,6 +18,7 @@ from excise_server.editor.analysis import Analysis
 from excise_server.editor.apply import LineEdit, buffer_lines, restate, taking
 from excise_server.editor.findings import candidate_title, names_of, variant_title
 from excise_server.foundation.inputs import SourceError
+from excise_server.lsp.candidates import note_decided
 from excise_server.lsp.edits import agreed, check_takes_edits, pick, refusals, workspace_edit
 from excise_server.lsp.publishing import SOURCE
 from excise_server.lsp.rpc import RequestFailed
@@ -307,7 +308,15 @@ async def apply_choice(ls: ExciseServer, params: Choice) -> p.ApplyResult:
         title, edit = await edit_of(ls, msgspec.structs.replace(params, anyway=True))
     if edit is None:
         return p.ApplyResult(applied=False, reason="it is applied already")
+    if isinstance(params, p.ApplyVariantParams):
+        analysis = await analysed(ls, params)
+        members = analysis.hunks[params.hunk].variants[params.variant].members
+        ids = [analysis.snapshot.ids[member] for member in members]
+    else:
+        ids = [params.id]
     answer = await ls.workspace_apply_edit_async(t.ApplyWorkspaceEditParams(edit, title))
+    if answer.applied:
+        note_decided(ls, params.uri, ids)
     return p.ApplyResult(answer.applied, answer.failure_reason or "")
 
 

@@ -9,12 +9,14 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
 import msgspec
 from pygls.exceptions import JsonRpcInvalidParams
+from pygls.uris import from_fs_path
 
 from excise.errors import OptionError
 from excise.patches import PatchError
@@ -319,6 +321,24 @@ def _reports(gathered: Gathered, document: ReviewedDocument) -> dict[str, p.Sour
 
 # --- what the user decides about candidates ---
 
+_MOST_NOTED = 20
+"""Most candidates of a decision that count as looked at: nobody looked at each of more."""
+
+
+def note_decided(ls: ExciseServer, uri: str, ids: Sequence[str]) -> None:
+    """Have candidates remembered as looked at, of which something was decided; nobody waits."""
+
+    async def note() -> None:
+        with suppress(RequestFailed, JsonRpcInvalidParams):  # in no repository, or not trusted
+            place = place_of(ls, uri)
+            arguments = arguments_of(
+                folder=place.folder, folders=place.folders, ids=ids[:_MOST_NOTED]
+            )
+            await _surveyed(ls, "decided", place, arguments)
+
+    if ids:
+        ls.spawn(note())
+
 
 async def hide(ls: ExciseServer, params: p.HideParams) -> p.SetAsideResult:
     """Leave candidates out of every review, or show them again with ``hidden: false``."""
@@ -341,6 +361,8 @@ async def _set_aside(
     ls.session.put_aside(ids, state, aside=aside is not False)
     await ls.memory.written()
     choices = ls.session.choices
+    for folder in ls.folders() if state == "rejected" and aside is not False else ():
+        note_decided(ls, from_fs_path(folder) or "", ids)
     return p.SetAsideResult(choices.in_state("hidden"), choices.in_state("rejected"))
 
 

@@ -16,7 +16,13 @@ from pygls.uris import from_fs_path
 
 from excise import Hunk
 from excise.text import normalise
-from excise_server.editor.analysis import Analysis, Decision, decisions_of, next_undecided
+from excise_server.editor.analysis import (
+    Analysis,
+    Decision,
+    decisions_of,
+    next_undecided,
+    texts_seen,
+)
 from excise_server.editor.document import ReviewedDocument, document_key, text_hash
 from excise_server.editor.findings import (
     MAX_HUNKS,
@@ -37,6 +43,7 @@ from excise_server.foundation.escape import printable
 from excise_server.foundation.files import read_bytes, text_of
 from excise_server.foundation.inputs import SourceError
 from excise_server.lsp.actions import analysed, hunk_of
+from excise_server.lsp.candidates import note_decided
 from excise_server.lsp.disk import local_path
 from excise_server.lsp.publishing import Outcome
 from excise_server.lsp.rpc import RequestFailed
@@ -452,7 +459,12 @@ async def decide(ls: ExciseServer, params: p.DecideParams) -> p.DecideResult:
     """Record that a hunk keeps the origin's text, or undo that with ``decided: false``."""
     analysis = await analysed(ls, params)
     hunk = hunk_of(analysis, params.hunk)
-    ls.session.keep(params.uri, (hunk.lo, hunk.hi), kept=params.decided is not False)
+    is_kept = params.decided is not False
+    ls.session.keep(params.uri, (hunk.lo, hunk.hi), texts_seen(hunk) if is_kept else None)
+    if is_kept:
+        others = (v.members for v in hunk.variants if v.text != hunk.text)
+        ids = analysis.snapshot.ids
+        note_decided(ls, params.uri, [ids[member] for members in others for member in members])
     newest = await ls.newest(params.uri)
     await ls.memory.written()
     decided = sum(newest.decided) if newest is not None else 0

@@ -10,10 +10,12 @@ import json
 import os
 import zlib
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 
 import msgspec
 
+from excise import CancelFlag
 from excise_server.foundation.changes import Side
 from excise_server.foundation.escape import visible
 from excise_server.foundation.inputs import SourceError, megabytes
@@ -22,7 +24,13 @@ from excise_server.memory.reviews import Store, StoreError
 from excise_server.processes.parsers import cache_folder
 from excise_server.review.candidate import Candidate
 from excise_server.review.taking import Taken
-from excise_server.sources.since import WAYS, CandidateVersion, SeenVersion
+from excise_server.sources.since import (
+    WAYS,
+    CandidateVersion,
+    SeenVersion,
+    own_changes,
+    version_named,
+)
 
 MAX_KEPT = 20_000_000
 """Most bytes of the files of a version, before and after, that are kept: 20 MB."""
@@ -81,6 +89,19 @@ def note_taken(
         for candidate in candidates:
             if candidate.id in ids:
                 note_reviewed(repository, candidate, door)
+
+
+def note_decided(
+    repository: Repository, ids: Iterable[str], door: str, cancel: CancelFlag
+) -> list[str]:
+    """Remember the candidates as looked at of which something was decided, but not by a machine."""
+    said = []
+    for name in () if os.environ.get("CI") else dict.fromkeys(ids):
+        cancel.check()
+        with suppress(SourceError):  # it is the client's own, or gone
+            version = version_named(repository, name, has_files=False)
+            said.append(note_reviewed(repository, own_changes(repository, version), door))
+    return said
 
 
 def version_reviewed(

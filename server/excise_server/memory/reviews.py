@@ -96,9 +96,10 @@ class Reviews:
             return
         origin = normalise(review.origin)
         commit, blob_path = _committed(context, origin)
+        kept = [[*span, *sorted(texts)] for span, texts in sorted(review.kept.items())]
         row = (
             store[1], commit, blob_path, "" if commit else origin, voice_of(origin),
-            json.dumps(sorted(review.kept)), json.dumps(dict(review.voices)), store[0].now,
+            json.dumps(kept), json.dumps(dict(review.voices)), store[0].now,
         )  # fmt: skip
         self._write(store[0], _KEEP_OLD if store in self._unread else _KEEP, [row])
 
@@ -235,7 +236,9 @@ def _remembered(row: Sequence[Any], context: Context) -> Remembered:
         text = normalise(text_of(repository.blob(f"{commit}:{blob_path}").data))
         if voice_of(text) != digest:
             raise SourceError("the commit has a different text")
-    spans = frozenset((int(lo), int(hi)) for lo, hi in json.loads(kept_spans))
+    spans = {
+        (int(lo), int(hi)): frozenset(map(str, texts)) for lo, hi, *texts in json.loads(kept_spans)
+    }
     voices_by_id = {str(name): str(voice) for name, voice in json.loads(voices).items()}
     return Remembered(str(text), spans, voices_by_id)
 

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 
+from rich.cells import cell_len
 from rich.console import Console, RenderableType
 from rich.text import Text
 
 from excise_server.foundation.escape import printable, source_text, spelled, visible
 from excise_server.report.markdown import LONGEST_PAGE, bounded, code_span, fenced, inert
+from excise_server.report.page_text import COLUMNS
 from excise_server.report.tables import Sentence
 from excise_server.report.words import plural
 from excise_server.review.hunks import hunk_name
@@ -36,9 +38,10 @@ def since_document(top: str | None, compared: ComparedVersions) -> d.SinceDocume
     counts = Counter(dict.fromkeys(_STATES, 0)) | compared.since.counts
     has_lines = bool(compared.onto)
     series = Counter(pair.status for pair in compared.pairs)
+    unread = f"; {plural(compared.unread, 'file')} not compared" if compared.unread else ""
     return d.SinceDocument(
         repository=None if top is None else visible(top),
-        summary=_summary(compared),
+        summary=f"{_summary(compared)}{unread}",
         old=_version(compared.old, compared.onto),
         new=_version(compared.new, compared.onto),
         onto=compared.onto or None,
@@ -126,19 +129,24 @@ def _summary(compared: ComparedVersions) -> str:
 
 
 def _series(document: d.SinceDocument, *, is_whole: bool) -> Iterator[str]:
-    """Yield the line about the patches, and one for each that is not as before."""
+    """Yield the line about the patches, and one for each of those of which there are several."""
     if not document.patches:
         return
-    counts = (f"{n:,} {word}" for word, n in document.patches.items() if n or word != FOLDED)
-    yield ", ".join(counts)
+    titles = defaultdict[str, list[str]](list)
     for pair in document.series:
         is_retitled = None not in (pair.title, pair.old_title) and pair.title != pair.old_title
-        if pair.status == SAME and not (is_whole or is_retitled):
-            continue
-        numbers = f"{pair.old or '-'} to {pair.new or '-'}"
-        was = f" (was: {pair.old_title})" if is_retitled else ""
-        word = "folded into others" if pair.status == FOLDED else pair.status
-        yield f"  {numbers}: {word}: {pair.title or pair.old_title}{was}"
+        if pair.status != SAME or is_whole or is_retitled:
+            was = f" (was: {pair.old_title})" if is_retitled else ""
+            titles[_OF_SERIES[pair.status]].append(f"{pair.title or pair.old_title}{was}")
+    alone = {word: f" ({own[0]})" for word, own in titles.items() if len(own) == 1}
+    counts = ", ".join(
+        f"{count:,} {word}{alone.get(word, '')}"
+        for word, count in document.patches.items()
+        if count or word != _OF_SERIES[FOLDED]
+    )
+    yield counts
+    for word, own in titles.items():
+        yield from (f"  {word}: {title}" for title in own if len(own) > 1)
 
 
 def _versions(document: d.SinceDocument) -> str:
@@ -149,10 +157,11 @@ def _versions(document: d.SinceDocument) -> str:
     return f"{old.name}{seen} to {document.new.name}{onto}"
 
 
-def _head(hunk: d.SinceHunkEntry) -> str:
-    where = "@@" if hunk.lo is None or hunk.hi is None else f"#{hunk_name(hunk.lo, hunk.hi)}"
+def _head(file: d.SinceFileEntry, hunk: d.SinceHunkEntry) -> tuple[str, str]:
+    """Return the place of a hunk as commands name it, and what became of it."""
+    where = "" if hunk.lo is None or hunk.hi is None else f"#{hunk_name(hunk.lo, hunk.hi)}"
     word = _WORDS.get(hunk.status, hunk.status)
-    return f"{where} {word}{f': {hunk.heading}' if hunk.heading else ''}"
+    return f"{file.path}{where}", f"{word}{f': {hunk.heading}' if hunk.heading else ''}"
 
 
 def since_lines(
@@ -162,20 +171,24 @@ def since_lines(
 
     - ``is_whole``: show every line of a hunk, and every patch of a series.
     """
-    yield Text(printable(document.summary), "bold")
-    yield Text(printable(_versions(document)), "dim")
+    title, versions = printable(document.summary), printable(_versions(document))
+    gap = min(out.width, COLUMNS) - cell_len(title + versions)
+    if gap >= 2:
+        yield Text.assemble((title, "bold"), " " * gap, (versions, "dim"))
+    else:
+        yield Text(title, "bold")
+        yield Text(versions, "dim")
     for line in _series(document, is_whole=is_whole):
         yield Text(printable(line))
-    above = ""
     for file in document.files:
         moved = f" (from {file.base_path})" if file.base_path != file.path else ""
-        if file.path != above:  # patches without a tree may each change it
+        if file.facts or moved:
             yield Text(printable(f"{file.path}{moved}"), "bold cyan")
-        above = file.path
         for fact in file.facts:
             yield Text(f"{fact.status}: {printable(fact.text)}")
         for hunk in file.hunks:
-            yield Text(printable(_head(hunk)), "cyan")
+            where, word = _head(file, hunk)
+            yield Text.assemble((printable(where), "bold cyan"), f" {printable(word)}")
             for line in _cut(hunk.lines, is_whole=is_whole):
                 yield Text(source_text(line), _STYLES.get(line[:1], "dim"))
     for note in document.notes:
@@ -196,9 +209,10 @@ def since_markdown(document: d.SinceDocument, *, is_whole: bool = False) -> str:
     for file in document.files:
         moved = f" (from {code_span(file.base_path)})" if file.base_path != file.path else ""
         facts = "".join(f"\n- {fact.status}: {inert(fact.text)}" for fact in file.facts)
-        parts.append(f"{code_span(file.path)}{moved}{facts}")
+        parts += [f"{code_span(file.path)}{moved}{facts}"] if facts or moved else []
         for hunk in file.hunks:
             lines = [source_text(line) for line in _cut(hunk.lines, is_whole=is_whole)]
-            parts.append(f"{inert(_head(hunk))}\n\n{fenced(lines, 'diff')}")
+            where, word = _head(file, hunk)
+            parts.append(f"{code_span(where)} {inert(word)}\n\n{fenced(lines, 'diff')}")
     parts += [f"note: {inert(note)}" for note in document.notes]
     return "\n\n".join(bounded(parts, LONGEST_PAGE, "excise since -v shows all"))

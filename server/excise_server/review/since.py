@@ -153,6 +153,7 @@ def _file(path: str, base: Side | None, old: _Version, new: _Version) -> SinceFi
     is_deleted = base is not None and (before is None or after is None)
     hunks: list[ChangedHunk] = []
     counts = Counter[str]()
+    unshown = 0
     if is_deleted or None in texts or not any(texts):
         contents = [side and (side.data, side.mode) for side in (base, before, after)]
         status = _status(*contents)
@@ -165,7 +166,7 @@ def _file(path: str, base: Side | None, old: _Version, new: _Version) -> SinceFi
         facts += [SinceFact(status, words)] if status else []
     else:
         lines = [raw_lines(text or "") for text in texts]
-        counts, hunks = _hunks(lines, () if facts else old.disputed)
+        counts, hunks, unshown = _hunks(lines, () if facts else old.disputed)
         if facts:  # all of it is one conflict
             counts = Counter()
             hunks = [replace(hunk, status=CONFLICT) for hunk in hunks]
@@ -183,9 +184,15 @@ def _file(path: str, base: Side | None, old: _Version, new: _Version) -> SinceFi
         ):
             facts += [SinceFact(status, words)] if status and not is_deleted else []
     counts += Counter(fact.status for fact in facts)
-    shown = tuple(fact for fact in facts if fact.status != SAME)
+    shown = (*(fact for fact in facts if fact.status != SAME), *_left_to_base(unshown))
     now = new.path if after is not None else old.path
     return SinceFile(now, path, counts, shown, tuple(hunks))
+
+
+def _left_to_base(count: int) -> list[SinceFact]:
+    """Say that nothing can be shown of so many conflicts, which are counted as hunks already."""
+    words = f"{count:,} of the hunks that the base changed, too; NEW has what the base has"
+    return [SinceFact(CONFLICT, words)] if count else []
 
 
 # --- lines ---------------------------------------------------------------------------------------
@@ -212,8 +219,10 @@ class _EditedRegion:
 
 def _hunks(
     texts: Sequence[Sequence[str]], disputed: Sequence[tuple[int, int]]
-) -> tuple[Counter[str], list[ChangedHunk]]:
+) -> tuple[Counter[str], list[ChangedHunk], int]:
     """Return how many hunks of a file have which status, and where the versions differ.
+
+    Last comes in how many conflicts NEW has the base's lines, so that nothing is shown of them.
 
     Which lines differ is asked of the two versions alone: what they have in common is the same,
     wherever an alignment with the base might put it.
@@ -248,7 +257,9 @@ def _hunks(
         statuses = {regions[number].status for number in own}
         mixed = CONFLICT if CONFLICT in statuses else CHANGED
         words.append(statuses.pop() if len(statuses) == 1 else mixed)
-    return Counter(region.status for region in regions), list(_shown(old, new, spans, words))
+    shown = list(_shown(old, new, spans, words))
+    unshown = sum(region.is_disputed and not region.is_different for region in regions)
+    return Counter(region.status for region in regions), shown, unshown
 
 
 def _touched(places: Sequence[tuple[Sequence[int], Sequence[int]]], span: Span) -> set[int]:
@@ -343,7 +354,7 @@ def patches_since(old: Patch, new: Patch) -> Since:
         for pair in patch.files:
             own.setdefault(pair.old or pair.path, []).append(pair)
     for path in sorted(pairs[0].keys() | pairs[1].keys()):
-        counts, hunks = _of_fragments(*(_shown_lines(own.get(path, ())) for own in pairs))
+        counts, hunks, unshown = _of_fragments(*(_shown_lines(own.get(path, ())) for own in pairs))
         facts = [[fact for pair in own.get(path, ()) for fact in _facts(pair)] for own in pairs]
         differing = [
             SinceFact(NEW if fact in facts[1] else DROPPED, fact)
@@ -353,7 +364,8 @@ def patches_since(old: Patch, new: Patch) -> Since:
         counts += Counter(fact.status for fact in differing)
         counts[SAME] += len(set(facts[0]) & set(facts[1]))
         now = (pairs[1].get(path) or pairs[0][path])[-1].path
-        files.append(SinceFile(now, path, +counts, tuple(differing), tuple(hunks)))
+        facts_shown = (*differing, *_left_to_base(unshown))
+        files.append(SinceFile(now, path, +counts, facts_shown, tuple(hunks)))
     return Since(tuple(file for file in files if file.counts))
 
 
@@ -385,7 +397,7 @@ def _shown_lines(pairs: Iterable[FilePair]) -> list[_Line]:
 
 def _of_fragments(
     old: Sequence[_Line], new: Sequence[_Line]
-) -> tuple[Counter[str], list[ChangedHunk]]:
+) -> tuple[Counter[str], list[ChangedHunk], int]:
     """Compare what two patches show of one file."""
     befores = [[line for line in lines if line.sign != "+"] for lines in (old, new)]
     texts = [[line.text for line in lines] for lines in befores]
@@ -443,12 +455,18 @@ def _walk(lines: Sequence[_Line]) -> list[_Step]:
 
 
 def _near_hunks(befores: Sequence[Sequence[_Line]], spans: Sequence[Span]) -> set[tuple[int, int]]:
-    """Return the hunks of two patches that show a line in common, by their numbers."""
+    """Return the hunks of two patches that show a line in common, by their numbers.
+
+    A line that either patch shows several times of the file may be another one of its kind.
+    """
+    counts = [Counter(line.text for line in lines) for lines in befores]
     near = set()
     positions = (0, 0)
     for o_lo, o_hi, a_lo, a_hi in spans:
         for o, a in zip(range(positions[0], o_lo), range(positions[1], a_lo), strict=True):
-            if befores[0][o].text.strip() and not befores[0][o].text.startswith("@@ "):
+            line = befores[0][o].text
+            is_one = counts[0][line] == counts[1][line] == 1
+            if is_one and line.strip() and not line.startswith("@@ "):
                 near.add((befores[0][o].hunk, befores[1][a].hunk))
         positions = o_hi, a_hi
     return near

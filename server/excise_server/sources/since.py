@@ -95,6 +95,7 @@ class ComparedVersions:
 
     - ``onto``: the base of the newer one, which both are replayed onto; empty without a tree.
     - ``pairs``: the patches of both, if one has several.
+    - ``unread``: how many files of either could not be read, as the notes say.
     """
 
     old: CandidateVersion
@@ -103,6 +104,7 @@ class ComparedVersions:
     since: Since
     pairs: Sequence[PatchPair] = ()
     notes: Sequence[str] = field(default_factory=list)
+    unread: int = 0
 
 
 def version_named(
@@ -195,7 +197,8 @@ def compare_versions(
     series = [_series(repository, version) for version in (old, new)]
     pairs = paired_patches(*series) if all(series) and max(map(len, series)) > 1 else []
     since = changes_since(before, after)
-    return ComparedVersions(old, new, base, since, with_folded(pairs, since), notes)
+    unread = len(read[0].sides.refused.keys() | read[1].sides.refused.keys())
+    return ComparedVersions(old, new, base, since, with_folded(pairs, since), notes, unread)
 
 
 def compare_patches(old: tuple[str, Patch], new: tuple[str, Patch]) -> ComparedVersions:

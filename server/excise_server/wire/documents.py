@@ -719,6 +719,12 @@ class SinceDocument(Shape, frozen=True, kw_only=True):
     notes: list[str]
 
 
+class NotedDocument(Shape, frozen=True, kw_only=True):
+    """What a worker says of each candidate that it was to remember as looked at."""
+
+    noted: list[str]
+
+
 class FindingEntry(Shape, frozen=True, kw_only=True):
     """Something in a mix that cannot work: its line (from 1), its kind and the missing name.
 

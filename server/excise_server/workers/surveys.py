@@ -185,6 +185,16 @@ def _taken(asked: Mapping[str, Any], cancel: CancelFlag) -> d.Shape:
     return taken_document(repository.top, result)
 
 
+def _decided(asked: Mapping[str, Any], cancel: CancelFlag) -> d.Shape:
+    """Remember candidates as looked at; what no repository has cannot be asked about later."""
+    from excise_server.git.repository import open_folder
+    from excise_server.memory.reviewed import note_decided
+
+    repository = open_folder(asked["folder"], asked["folders"])
+    noted = note_decided(repository, asked["ids"], "the editor", cancel)
+    return d.NotedDocument(noted=noted)
+
+
 def _checked(asked: Mapping[str, Any], cancel: CancelFlag) -> d.Shape:
     from excise_server.editor.apply import ToCheck, check_edits
     from excise_server.report.take import refusal_entry
@@ -279,6 +289,7 @@ _SURVEYS: dict[str, tuple[Callable[[Mapping[str, Any], CancelFlag], d.Shape], An
     "since": (_since, d.SinceDocument),
     "take": (_take, d.TakeDocument),
     "taken": (_taken, d.TakenDocument),
+    "decided": (_decided, d.NotedDocument),
     "checked": (_checked, d.CheckedDocument),
     "duplicates": (_duplicates, d.DuplicatesDocument),
 }
