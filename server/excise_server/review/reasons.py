@@ -17,6 +17,7 @@ from excise.errors import Unparsable
 from excise.facts import EditFacts, facts_of
 from excise.languages import resolve
 from excise.reading import PARSER_SECONDS, is_large
+from excise_server.foundation.inputs import first_few
 from excise_server.review.candidate import Candidate
 from excise_server.review.hunks import FileChange, ReviewedFile, hunk_name
 from excise_server.review.kinds import KINDS, Kind
@@ -27,9 +28,6 @@ ReasonKind = Literal[
 ]  # fmt: skip
 REASONS: tuple[ReasonKind, ...] = get_args(ReasonKind)
 """The kinds of reasons, in the order in which they are shown."""
-
-MAX_NAMED = 3
-"""Most places or names that a reason names; it counts the others."""
 
 _KIND_WORDS: dict[Kind, str] = {
     "scratch": "scripts that it leaves behind",
@@ -85,8 +83,7 @@ def group_reasons(
     touched = _touched(files)
     stated = {
         candidate.id: [
-            *_conflicts(candidate),
-            *_broken(candidate.id in broken, of_texts[candidate.id]),
+            *_state(candidate, candidate.id in broken, of_texts[candidate.id]),
             *_bytes(touched[candidate.id]),
             *_code(touched[candidate.id], of_texts[candidate.id]),
             *_tests(touched[candidate.id]),
@@ -115,7 +112,7 @@ def _reasons(
         for fact in stated[name]:
             ids[fact].append(name)
     if alone:
-        ids["alone", f"alone changes {_few(alone)}"] = list(members)
+        ids["alone", f"alone changes {first_few(alone)}"] = list(members)
     ordered = sorted(ids.items(), key=lambda item: (REASONS.index(item[0][0]), -len(item[1])))
     return tuple(Reason(kind, text, tuple(who)) for (kind, text), who in ordered)
 
@@ -133,20 +130,12 @@ def _alone(files: Sequence[ReviewedFile]) -> Mapping[frozenset[str], list[str]]:
     return places
 
 
-def _few(names: Sequence[str]) -> str:
-    more = len(names) - MAX_NAMED
-    return f"{', '.join(names[:MAX_NAMED])}{f' and {more:,} more' if more > 0 else ''}"
-
-
-def _conflicts(candidate: Candidate) -> Iterator[Said]:
+def _state(candidate: Candidate, is_broken: bool, files: Mapping[str, EditFacts]) -> Iterator[Said]:
     if candidate.conflicts:
-        yield "conflict", f"conflicts with the target in {_few(sorted(candidate.conflicts))}"
-
-
-def _broken(is_broken: bool, files: Mapping[str, EditFacts]) -> Iterator[Said]:
+        yield "conflict", f"conflicts with the target in {first_few(sorted(candidate.conflicts))}"
     errors = [f"{error} ({path})" for path, facts in files.items() for error in facts.errors]
     if errors:
-        yield "broken", _few(errors)
+        yield "broken", first_few(errors)
     elif is_broken:
         yield "broken", "breaks the syntax"
 
@@ -158,7 +147,7 @@ def _bytes(touched: Sequence[_Touched]) -> Iterator[Said]:
         for fact in change.pair.beside:
             paths[fact].append(file.path)
     for fact, where in paths.items():
-        yield "bytes", fact if "submodule " in fact else f"{fact} ({_few(where)})"
+        yield "bytes", fact if "submodule " in fact else f"{fact} ({first_few(where)})"
 
 
 def _code(touched: Sequence[_Touched], of_texts: Facts) -> Iterator[Said]:
@@ -187,7 +176,7 @@ def _code(touched: Sequence[_Touched], of_texts: Facts) -> Iterator[Said]:
     ]
     if unread:
         only = all(facts is not None and facts.is_stub for facts in known_facts)
-        names = _few([f"{name} ({path})" for name, path in unread])
+        names = first_few([f"{name} ({path})" for name, path in unread])
         adds = "only adds" if only else "adds"
         yield "unread-names", f"{adds} names that are never read: {names}"
 
@@ -204,13 +193,13 @@ def _is_read_elsewhere(name: str, file: ReviewedFile, touched: Sequence[_Touched
 def _tests(touched: Sequence[_Touched]) -> Iterator[Said]:
     tests = [(file.path, change) for file, change, kind in touched if kind == "tests"]
     if created := [path for path, change in tests if change.status == "created"]:
-        yield "tests", f"adds tests: {_few(created)}"
+        yield "tests", f"adds tests: {first_few(created)}"
     if edited := [
         path for path, c in tests if c.status in ("modified", "renamed") and c.pair.added
     ]:
-        yield "tests", f"changes tests: {_few(edited)}"
+        yield "tests", f"changes tests: {first_few(edited)}"
     if deleted := [path for path, change in tests if change.status == "deleted"]:
-        yield "tests", f"deletes tests: {_few(deleted)}"
+        yield "tests", f"deletes tests: {first_few(deleted)}"
 
 
 def _deletes(touched: Sequence[_Touched]) -> Iterator[Said]:
