@@ -12,11 +12,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, get_args
 
-from excise import CancelFlag
-from excise.errors import Unparsable
-from excise.facts import EditFacts, facts_of
-from excise.languages import resolve
-from excise.reading import PARSER_SECONDS, is_large
+from excise.facts import EditFacts
 from excise_server.foundation.inputs import first_few
 from excise_server.review.candidate import Candidate
 from excise_server.review.hunks import FileChange, ReviewedFile, hunk_name
@@ -68,19 +64,19 @@ def group_reasons(
     groups: Sequence[Sequence[str]],
     files: Sequence[ReviewedFile],
     broken: Collection[str],
-    facts: Mapping[str, Facts] | None = None,
-    cancel: CancelFlag | None = None,
+    facts: Mapping[str, Facts],
 ) -> tuple[tuple[Reason, ...], ...]:
     """Return the facts about each group of a task.
 
-    Raises excise.errors.Cancelled if the flag is raised meanwhile.
-
     - ``broken``: the ids of those that break the syntax, according to a grammar.
-    - ``facts``: by candidate and path, the facts about its texts; None: the texts are read here.
+    - ``facts``: by candidate and path, the facts about its texts.
     """
     files = sorted(files, key=lambda file: (KINDS.index(file.kind), file.path))
-    of_texts = _facts_of_texts(files, cancel) if facts is None else _of_code(files, facts)
-    touched = _touched(files)
+    of_texts = _of_code(files, facts)
+    touched: dict[str, list[_Touched]] = defaultdict(list)  # by candidate, code first
+    for file in files:
+        for change in file.changes:
+            touched[change.id].append(_Touched(file, change, change.kind))
     stated = {
         candidate.id: [
             *_state(candidate, candidate.id in broken, of_texts[candidate.id]),
@@ -93,15 +89,6 @@ def group_reasons(
     }
     alone = _alone(files) if len(groups) > 1 else {}
     return tuple(_reasons(members, stated, alone.get(frozenset(members), ())) for members in groups)
-
-
-def _touched(files: Sequence[ReviewedFile]) -> Mapping[str, list[_Touched]]:
-    """Return what each candidate does with which files, code first."""
-    touched: dict[str, list[_Touched]] = defaultdict(list)
-    for file in files:
-        for change in file.changes:
-            touched[change.id].append(_Touched(file, change, change.kind))
-    return touched
 
 
 def _reasons(
@@ -224,33 +211,4 @@ def _of_code(
             edit_facts = facts.get(change.id, {}).get(file.path)
             if edit_facts is not None and change.text is not None:
                 result[change.id][file.path] = edit_facts
-    return result
-
-
-def _facts_of_texts(
-    files: Sequence[ReviewedFile], cancel: CancelFlag | None
-) -> Mapping[str, dict[str, EditFacts]]:
-    """Return the facts about each candidate's files of code, by id and path."""
-    result: dict[str, dict[str, EditFacts]] = defaultdict(dict)
-    for file in files:
-        origin = file.text
-        if file.kind != "code" or origin is None or is_large(origin):
-            continue
-        texts = [
-            (change.id, text)
-            for change in file.changes
-            if (text := change.text) is not None and not is_large(text)
-        ]
-        grammar = resolve(None, file.path, origin)
-        if grammar is None or not texts:
-            continue
-        try:
-            every = facts_of(
-                origin, [text for _, text in texts], grammar,
-                cancel=cancel, timeout=PARSER_SECONDS,
-            )  # fmt: skip
-        except (Unparsable, LookupError):
-            continue
-        for (name, _), facts in zip(texts, every, strict=True):
-            result[name][file.path] = facts
     return result

@@ -93,13 +93,13 @@ def _take(files: _Files, pair: FilePair, blobs: Blobs, base: Callable[[str], Sid
         ):
             raise SourceError(f"{visible(path)}: the path is outside the tree")
     if SUBMODULE in (pair.old_mode, pair.new_mode):
-        _take_submodule(files, pair)
-        return
-    if pair.binary and not (pair.new is None or isinstance(blobs.get(pair.new_blob), bytes)):
+        before, after = _submodules(pair)
+    elif pair.binary and not (pair.new is None or isinstance(blobs.get(pair.new_blob), bytes)):
         files.refused[pair.path] = "the patch is binary, and its result is not in the repository"
         return
-    before = _before(files, pair, blobs, base)
-    after = _after(pair, before, blobs)
+    else:
+        before = _before(files, pair, blobs, base)
+        after = _after(pair, before, blobs)
     if pair.old is not None and before is not None and pair.moved != "copy":
         if pair.old not in files.now:
             files.old[pair.old] = before
@@ -108,8 +108,8 @@ def _take(files: _Files, pair: FilePair, blobs: Blobs, base: Callable[[str], Sid
         files.now[pair.new] = after
 
 
-def _take_submodule(files: _Files, pair: FilePair) -> None:
-    """Take the commits that a patch of a submodule names."""
+def _submodules(pair: FilePair) -> tuple[Side | None, Side | None]:
+    """Return a submodule at the commits that a patch names, before and after."""
     commits: dict[bytes, str] = {}
     for line in (line for hunk in pair.hunks for line in hunk.lines):
         match = _SUBPROJECT.fullmatch(line)
@@ -119,16 +119,11 @@ def _take_submodule(files: _Files, pair: FilePair) -> None:
     for path, sign in ((pair.old, b"-"), (pair.new, b"+")):
         if (path is not None) is not (sign in commits):
             raise SourceError(f"{visible(pair.path)}: the patch of a submodule names no commits")
-    if pair.old is not None:
-        if pair.old not in files.now:
-            files.old[pair.old] = _submodule(commits[b"-"])
-        files.now[pair.old] = None
-    if pair.new is not None:
-        files.now[pair.new] = _submodule(commits[b"+"])
-
-
-def _submodule(commit: str) -> Side:
-    return Side(SUBMODULE, f"Subproject commit {commit}\n".encode(), commit)
+    before, after = (
+        Side(SUBMODULE, f"Subproject commit {commit}\n".encode(), commit) if commit else None
+        for commit in (commits.get(b"-"), commits.get(b"+"))
+    )
+    return before, after
 
 
 def _before(
