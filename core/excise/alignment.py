@@ -134,19 +134,16 @@ def align(origin: array[int], revision: array[int]) -> PairwiseAlignment:
     return PairwiseAlignment(lcs_edits(origin, revision), len(origin), len(revision))
 
 
-def align_units(
-    origin: Units, revision: Units, cancel: CancelFlag | None = None, engine: str = "auto"
-) -> array[int]:
+def align_units(origin: Units, revision: Units, cancel: CancelFlag | None) -> array[int]:
     """Return the canonical edits in units, flat: o_lo, o_hi, a_lo, a_hi.
 
     Raises excise.errors.Cancelled when the flag was raised meanwhile.
     """
     if origin.lines is None or revision.lines is None:
-        return lcs_edits(origin.units, revision.units, engine=engine, cancel=cancel)
+        return lcs_edits(origin.units, revision.units, cancel=cancel)
     return nested_edits(
         (origin.lines.ids, origin.lines.first, origin.units),
         (revision.lines.ids, revision.lines.first, revision.units),
-        engine=engine,
         cancel=cancel,
     )
 

@@ -103,7 +103,13 @@ class JoinedOrigin:
         origin, revisions = file.preparation.origin, file.revisions
         frame = self._vocabulary.intern([("before", file.path), ("after", file.path)])
         spans = _spans(len(origin.units.tokens), (own.slid for own in revisions.values()))
-        self._number(origin.units.token_lines(), spans)
+        # Number the lines of what is laid down apart from those of all other files.
+        lines = origin.units.token_lines()
+        first = self.origin_lines[-1] + BETWEEN if self.origin_lines else 0
+        last = first + (lines[-1] if lines else 0) + 2
+        numbers = array("i", (first, *(first + 1 + line for line in lines), last))
+        for lo, hi in spans:
+            self.origin_lines.extend(numbers[lo:hi])
         base, framed = len(rows[-1].tokens), _framed(origin, frame)
         kept = array("i", chain.from_iterable(framed[lo:hi] for lo, hi in spans))
         key = _digest([origin.token_key])
@@ -116,14 +122,6 @@ class JoinedOrigin:
             row.keys.append(_digest([own.token_key]))
             row.is_origin &= own.is_origin
             row.has_errors |= own.has_errors and not origin.has_errors
-
-    def _number(self, lines: array[int], spans: Sequence[Span]) -> None:
-        """Number the lines of what is laid down of a file, apart from those of all others."""
-        first = self.origin_lines[-1] + BETWEEN if self.origin_lines else 0
-        last = first + (lines[-1] if lines else 0) + 2
-        numbers = array("i", (first, *(first + 1 + line for line in lines), last))
-        for lo, hi in spans:
-            self.origin_lines.extend(numbers[lo:hi])
 
 
 def _spans(n_tokens: int, edits: Iterable[array[int]]) -> list[Span]:

@@ -177,12 +177,10 @@ def blank_comments(
     return "".join(kept) + text[at:]
 
 
-def errors_of(
-    text: str, grammar: str, cancel: CancelFlag | None = None, timeout: float | None = None
-) -> list[tuple[int, str]]:
+def errors_of(text: str, grammar: str, timeout: float | None = None) -> list[tuple[int, str]]:
     r"""Return where a normalised text breaks the syntax of a grammar, in the order of the text.
 
-    - ``text``, ``grammar``, ``cancel``, ``timeout``: as for `parse`.
+    - ``text``, ``grammar``, ``timeout``: as for `parse`.
 
     Returns: the line (from 1) of each error and the first line of its text, or ``missing TYPE``
     where the parser had to supply a token.
@@ -195,7 +193,7 @@ def errors_of(
     """
     data = encode(text)
     places: list[tuple[int, int, str]] = []
-    waiting = [parse(text, grammar, None, cancel, timeout).root_node]
+    waiting = [parse(text, grammar, timeout=timeout).root_node]
     while waiting:
         node = waiting.pop()
         if node.is_missing or node.is_error:

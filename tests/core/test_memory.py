@@ -58,7 +58,7 @@ def test_nothing_is_in_a_cycle(work):
 
 
 def test_a_parsed_text_is_freed():
-    large = "".join(f"value_{number} = compute({number})\n" for number in range(10_000))
+    large = "".join(f"value_{number} = compute({number})\n" for number in range(2_000))
     texts = [f"{large}x = {number}\n" for number in range(2)]
     excise.align(large, texts[0], language="python")
     tracemalloc.start()

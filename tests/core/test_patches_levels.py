@@ -304,18 +304,12 @@ def _family(draw):
 
 
 @given(_family())
-@examples(400)
-def test_the_level_is_the_oracles(family):
+@examples(250)
+def test_the_level_is_the_oracles_and_an_equivalence_and_no_number(family):
     pool = pool_of(*family)
     for i, j in combinations(range(len(family)), 2):
         expected = level_slowly(submission(family[i]), submission(family[j]))
         assert pool.likeness(i, j).level == expected
-
-
-@given(_family())
-@examples(200)
-def test_the_same_is_an_equivalence_and_no_number(family):
-    pool = pool_of(*family)
     for words in ((IDENTICAL,), SAME):
         same = {
             (i, j)

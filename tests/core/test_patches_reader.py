@@ -8,6 +8,7 @@ import json
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.reference.budget import one_in
 
 from excise.patches import parse, read
 from excise.patches.features import BLOCK, IGNORED, NO_HEADING, NO_NAME, Reader, compared
@@ -105,18 +106,18 @@ def test_lines_of_five_megabytes_are_read_as_objects_are():
 
 
 @pytest.mark.slow
-def test_every_kernel_patch_is_read_alike(excise_data):
+def test_kernel_patches_are_read_alike(excise_data):
     patches = []
     with gzip.open(excise_data / "kernel_versions_dev.jsonl.gz") as lines:
         for row in map(json.loads, lines):
             patches += [read(c["patch"].encode("latin-1"))[0].patch for c in row["candidates"]]
-    assert_equal(patches, IGNORED)
+    assert_equal(one_in(4, patches), IGNORED)
 
 
 @pytest.mark.slow
-def test_every_patch_of_an_agent_is_read_alike(excise_data):
+def test_patches_of_agents_are_read_alike(excise_data):
     patches = []
     with gzip.open(excise_data / "swebench_lite_agents_dev.jsonl.gz") as lines:
         for row in map(json.loads, lines):
             patches += [parse(c["patch"].encode()) for c in row["candidates"]]
-    assert_equal(patches, IGNORED)
+    assert_equal(one_in(4, patches), IGNORED)

@@ -3,16 +3,25 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
+from typing import TypeVar
 
 from hypothesis import HealthCheck, settings
 
 FACTORS = {"quick": 0.05, "default": 1, "nightly": 10}
 PROFILE = os.environ.get("HYPOTHESIS_PROFILE", "default")
 
+Item = TypeVar("Item")
+
 
 def scaled(count: int) -> int:
     """``count`` cases in the default profile."""
     return max(1, round(count * FACTORS[PROFILE]))
+
+
+def one_in(step: int, items: Sequence[Item]) -> Sequence[Item]:
+    """One of so many items, or all of them in the nightly profile."""
+    return items if PROFILE == "nightly" else items[::step]
 
 
 def examples(count: int) -> settings:

@@ -190,7 +190,7 @@ def test_patience_ends(tmp_path):
 
 def test_a_folder_that_is_no_wordnet_is_an_error(tmp_path):
     with pytest.raises(SourceError, match=r"not a folder of WordNet: no index\.noun"):
-        resources(str(tmp_path), environment={})
+        resources(environment={"EXCISE_WORDNET": str(tmp_path)})
     with pytest.raises(SourceError, match="not a folder of WordNet"):
         resources(environment={"EXCISE_WORDNET": str(tmp_path / "absent")})
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import replace
 
 import pytest
 from tests.server.test_review_hunks import candidate, side
 
+from excise.facts import facts_of
+from excise.languages import resolve
 from excise_server.review.hunks import review_files
 from excise_server.review.reasons import REASONS, group_reasons
 
@@ -23,11 +26,22 @@ def change(name, **texts):
     return candidate(name, old, {path: text for path, text in new.items() if text is not None})
 
 
+def facts_in(files):
+    """Return what a matrix of these files knows of them, by candidate and path."""
+    facts = defaultdict(dict)
+    for file in files:
+        for change in file.changes:
+            if file.text is not None and change.text is not None:
+                grammar = resolve(None, file.path, file.text)
+                [facts[change.id][file.path]] = facts_of(file.text, [change.text], grammar)
+    return facts
+
+
 def reasons(*candidates, groups=None, broken=()):
     """Return what is said of each group, as (kind, text, members)."""
     members = groups or [[candidate.id] for candidate in candidates]
     files = review_files(candidates)
-    found = group_reasons(candidates, members, files, broken)
+    found = group_reasons(candidates, members, files, broken, facts_in(files))
     return [[(r.kind, r.text, r.ids) for r in of_group] for of_group in found]
 
 

@@ -7,6 +7,7 @@ import json
 from collections import Counter, defaultdict
 
 import pytest
+from tests.server.test_review_reasons import facts_in
 
 from excise.patches import FilePair
 from excise.text import normalise
@@ -54,7 +55,8 @@ def test_what_passes_has_no_reason_against_it(excise_data, outputs):
         candidates = [Candidate(n, "", "", "", old={path: origin}, new={path: side})
                       for n, side in sides.items()]  # fmt: skip
         total += len(candidates)
-        for reasons in group_reasons(candidates, [[n] for n in sides], [file], ()):
+        groups, facts = [[n] for n in sides], facts_in([file])
+        for reasons in group_reasons(candidates, groups, [file], (), facts):
             said.update({reason.kind for reason in reasons if reason.text.startswith("only adds")
                          or reason.kind in DEMOTE})  # fmt: skip
     assert total > 90

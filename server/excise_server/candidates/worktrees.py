@@ -146,7 +146,7 @@ def compare_candidates(
         files = review_files(members, cancel, matrix.readings, pairs)
         groups = [[matrix.ids[i] for i in cluster.members] for cluster in each.clusters]
         broken = {one.id for one in each.ranking if one.syntax_errors}
-        by_group = group_reasons(members, groups, files, broken, facts, cancel)
+        by_group = group_reasons(members, groups, files, broken, facts)
         checked = [judged.of_group(group) for group in groups]
         every_file.append(files)
         reasons.append(

@@ -46,9 +46,7 @@ _REMOTES = {
 
 
 def resources(
-    wordnet: str | None = None,
-    wanted: Iterable[str | None] | None = None,
-    environment: Mapping[str, str] | None = None,
+    wanted: Iterable[str | None] | None = None, environment: Mapping[str, str] | None = None
 ) -> Resources:
     """Find the available resources, and name the rest with the command that installs them.
 
@@ -62,7 +60,7 @@ def resources(
     versions: dict[str, str] = {}
     missing: dict[str, str] = {}
     if "synonyms" in names:
-        folder = wordnet_folder(wordnet, environment)
+        folder = wordnet_folder(environment)
         if folder is None:
             missing["synonyms"] = _WORDNET
         else:
@@ -83,12 +81,10 @@ def _wordnet(folder: str) -> WordNet:
     return WordNet({name: (Path(folder) / name).read_bytes() for name in present})
 
 
-def wordnet_folder(
-    folder: str | None = None, environment: Mapping[str, str] | None = None
-) -> str | None:
+def wordnet_folder(environment: Mapping[str, str] | None = None) -> str | None:
     """Return the folder of WordNet: the named one, or else the first that has its files."""
     environment = os.environ if environment is None else environment
-    named = folder or environment.get("EXCISE_WORDNET")
+    named = environment.get("EXCISE_WORDNET")
     below = environment.get("NLTK_DATA", "").split(os.pathsep)
     nltk = [f"{folder}/corpora/wordnet" for folder in below if folder]
     for name in (named,) if named else (*nltk, *_FOLDERS):

@@ -16,7 +16,7 @@ import re
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import wraps
+from functools import cached_property, wraps
 from typing import NamedTuple, TypeVar
 
 from excise_server.foundation.escape import visible
@@ -187,7 +187,6 @@ class History:
     def __init__(self, repository: Repository, target: str) -> None:
         self._repository, self._target = repository, target
         self._holding: dict[str, frozenset[str]] = {}
-        self._upstreams: dict[str, str] | None = None
 
     def own_base(
         self,
@@ -238,7 +237,8 @@ class History:
                 return None
         except SourceError:
             return None  # an object is missing
-        own_refs = {f"refs/heads/{branch}", self._upstream(branch)} if branch else set()
+        own = f"refs/heads/{branch}"
+        own_refs = {own, self._upstreams.get(own, "")} if branch else set()
         if not self._refs_with(start) - own_refs:
             return None
         return start if start != commit or is_edited() else None
@@ -250,9 +250,9 @@ class History:
             self._holding[commit] = frozenset(os.fsdecode(r) for r in out.split(b"\n") if r)
         return self._holding[commit]
 
-    def _upstream(self, branch: str) -> str:
-        if self._upstreams is None:
-            arguments = ("for-each-ref", "--format=%(refname) %(upstream)", "refs/heads")
-            lines = os.fsdecode(self._repository.git.run(*arguments)).split("\n")
-            self._upstreams = {line.partition(" ")[0]: line.partition(" ")[2] for line in lines}
-        return self._upstreams.get(f"refs/heads/{branch}", "")
+    @cached_property
+    def _upstreams(self) -> dict[str, str]:
+        """The upstreams of local branches, by their full names."""
+        arguments = ("for-each-ref", "--format=%(refname) %(upstream)", "refs/heads")
+        lines = os.fsdecode(self._repository.git.run(*arguments)).split("\n")
+        return {line.partition(" ")[0]: line.partition(" ")[2] for line in lines}

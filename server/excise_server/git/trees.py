@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 
@@ -22,6 +22,7 @@ MAX_FILES = 3_000
 """Most files that may differ from the base."""
 
 _NONE = "000000"
+_UNEXPECTED = "git diff-tree gave unexpected output"
 _RAW = re.compile(rb":(\d{6}) (\d{6}) ([0-9a-f]{40,64}) ([0-9a-f]{40,64}) ([A-Z])\d*\0([^\0]+)\0")
 _COMMIT = re.compile(rb"([0-9a-f]{40,64})\0")
 _FILE = re.compile(rb"(\d{6}) \w+ ([0-9a-f]{40,64})\t([^\0]+)\0")
@@ -71,13 +72,8 @@ def commit_trees(
     lines = "".join(f"{commit}\n" for commit in commits).encode()
     only = ["--", *paths] if paths else []
     out = repository.git.run("diff-tree", "--stdin", "-r", "--root", *OPTIONS, *only, stdin=lines)
-    trees: dict[str, Tree] = {}
-    position = 0
-    while position < len(out):
-        if (match := _COMMIT.match(out, position)) is None:
-            raise SourceError("git diff-tree gave unexpected output")
-        tree = trees[match[1].decode()] = Tree()
-        position = take_changes(tree, out, match.end())
+    trees = dict(_trees_in(out))
+    for tree in trees.values():
         check_size(tree)
     return trees
 
@@ -128,14 +124,30 @@ def _between(
     only = ["--", *paths] if paths else []
     arguments = ("--stdin", "-r", "--always", *OPTIONS, *only)
     out = repository.git.run("diff-tree", *arguments, stdin=lines)
-    trees, position = {}, 0
-    for pair in pairs:
-        match = _COMMIT.match(out, position)
-        if match is None or match[1].decode() != pair[1]:
-            raise SourceError("git diff-tree gave unexpected output")
-        trees[pair] = tree = Tree()
-        position = take_changes(tree, out, match.end())
-    return trees
+    trees = list(_trees_in(out))
+    if [commit for commit, _ in trees] != [commit for _, commit in pairs]:
+        raise SourceError(_UNEXPECTED)
+    return {pair: tree for pair, (_, tree) in zip(pairs, trees, strict=True)}
+
+
+def _trees_in(out: bytes) -> Iterator[tuple[str, Tree]]:
+    """Yield the changes of each commit in the output of `diff-tree`."""
+    position = 0
+    while position < len(out):
+        if (match := _COMMIT.match(out, position)) is None:
+            raise SourceError(_UNEXPECTED)
+        commit, tree, position = match[1].decode(), Tree(), match.end()
+        while out.startswith(b":", position):
+            if (match := _RAW.match(out, position)) is None:
+                raise SourceError(_UNEXPECTED)
+            old_mode, new_mode, old, new, _ = (part.decode() for part in match.groups()[:-1])
+            path = os.fsdecode(match[6])
+            if old_mode != _NONE:
+                tree.old[path] = TreeEntry(old_mode, old)
+            if new_mode != _NONE:
+                tree.new[path] = TreeEntry(new_mode, new)
+            position = match.end()
+        yield commit, tree
 
 
 def listing_of(repository: Repository, commit: str, paths: Sequence[str] = ()) -> Listing:
@@ -159,21 +171,6 @@ OPTIONS = (
     *("-z", "--raw", "--no-abbrev", "--no-renames", "--no-ext-diff", "--no-textconv"),
     "--ignore-submodules=dirty",
 )
-
-
-def take_changes(tree: Tree, out: bytes, position: int = 0) -> int:
-    """Take the output of `diff-tree` up to the next commit, and return its place."""
-    while out.startswith(b":", position):
-        if (match := _RAW.match(out, position)) is None:
-            raise SourceError("git diff-tree gave unexpected output")
-        old_mode, new_mode, old, new, _ = (part.decode() for part in match.groups()[:-1])
-        path = os.fsdecode(match[6])
-        if old_mode != _NONE:
-            tree.old[path] = TreeEntry(old_mode, old)
-        if new_mode != _NONE:
-            tree.new[path] = TreeEntry(new_mode, new)
-        position = match.end()
-    return position
 
 
 def check_size(tree: Tree) -> None:
@@ -381,6 +378,6 @@ def renames_between(
             mode, blob = match[1].decode(), match[2].decode()
             renames.append((os.fsdecode(match[3]), os.fsdecode(match[4]), mode, blob))
         elif (match := _OTHER.match(out, position)) is None:
-            raise SourceError("git diff-tree gave unexpected output")
+            raise SourceError(_UNEXPECTED)
         position = match.end()
     return tuple(renames)

@@ -65,7 +65,7 @@ class Api:
 
     def one(self, path: str) -> dict[str, Any]:
         """Return an object."""
-        value = self._json("GET", path)
+        value = self._json(path)
         if not isinstance(value, dict):
             raise ApiError("the answer is not a JSON object", name=path)
         return value
@@ -74,7 +74,7 @@ class Api:
         """Yield the objects of a list, page after page."""
         joint = "&" if "?" in path else "?"
         for page in range(1, -(-most // _PAGE) + 1):
-            entries = self._json("GET", f"{path}{joint}per_page={_PAGE}&page={page}")
+            entries = self._json(f"{path}{joint}per_page={_PAGE}&page={page}")
             if not isinstance(entries, list):
                 raise ApiError("the answer is not a JSON list", name=path)
             rest = most - (page - 1) * _PAGE
@@ -94,9 +94,9 @@ class Api:
         """Send something."""
         self._call(method, path, None if value is None else json.dumps(value).encode())
 
-    def _json(self, method: str, path: str) -> Any:  # noqa: ANN401 - JSON
+    def _json(self, path: str) -> Any:  # noqa: ANN401 - JSON
         try:
-            return json.loads(self._call(method, path))
+            return json.loads(self._call("GET", path))
         except (ValueError, RecursionError) as error:
             raise ApiError("the answer is truncated or not valid JSON", name=path) from error
 

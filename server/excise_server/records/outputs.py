@@ -12,6 +12,7 @@ from excise_server.foundation.inputs import RevisionSet, SourceError, check_text
 from excise_server.records.lines import identity, json_object
 
 MAX_COUNT = 1_000_000_000
+_STDIN = "standard input"
 
 
 def text(record: Mapping[str, Any], key: str) -> str:
@@ -48,7 +49,7 @@ def _references(record: Mapping[str, Any]) -> tuple[tuple[str, ...], bool]:
 # --- for rank -------------------------------------------------------------------------------------
 
 
-def read_revision_set(data: bytes, name: str = "standard input") -> RevisionSet:
+def read_revision_set(data: bytes) -> RevisionSet:
     """Read ``{"origin", "language" or "path", "revisions": [{"id", "text"}]}``.
 
     A revision whose text cannot be scored is rejected. A document of another shape is an error.
@@ -65,12 +66,12 @@ def read_revision_set(data: bytes, name: str = "standard input") -> RevisionSet:
         language, path = _optional(record, "language"), _optional(record, "path")
     except SourceError as error:
         hint = error.hint or 'give {"origin": TEXT, "revisions": [{"id": ID, "text": TEXT}, ...]}'
-        raise SourceError(error.reason, name=name, hint=hint) from error
+        raise SourceError(error.reason, name=_STDIN, hint=hint) from error
 
     def read(place: int) -> str:
         return text(entries[place], "text")
 
-    return RevisionSet.of(name, origin, ids, read, language, path)
+    return RevisionSet.of(_STDIN, origin, ids, read, language, path)
 
 
 def _revision_id(entry: Any, index: int) -> str:  # noqa: ANN401

@@ -48,7 +48,11 @@ def revision_reasons(
     groups = [[matrix.ids[member] for member in cluster.members] for cluster in clusters]
     broken = {name for name, is_so in zip(matrix.ids, matrix.syntax_errors, strict=True) if is_so}
     files = review_files(revisions)
-    return list(map(reason_entries, group_reasons(revisions, groups, files, broken)))
+    facts = {
+        name: dict(zip((path,), by_path.values(), strict=False))
+        for name, by_path in zip(matrix.ids, matrix.facts_by_path, strict=True)
+    }
+    return list(map(reason_entries, group_reasons(revisions, groups, files, broken, facts)))
 
 
 def reason_lines(

@@ -176,7 +176,11 @@ def digest_of(old: Mapping[str, Side], new: Mapping[str, Side]) -> str:
         name = path.encode("utf-8", "surrogateescape")
         hashed.update(b"%d:%b" % (len(name), name))
         for side in (old.get(path), new.get(path)):
-            hashed.update(b"%b %b," % (side.mode.encode(), _content(side)) if side else b"-,")
+            if side is None:
+                hashed.update(b"-,")
+            else:
+                content = hashlib.sha256(side.data).digest()
+                hashed.update(b"%b %b," % (side.mode.encode(), content))
     return hashed.hexdigest()
 
 
@@ -196,10 +200,6 @@ def review_digest(origin: str, candidates: Iterable[Candidate]) -> str:
         hashed.update(b"%d:%b" % (len(name), name))
         hashed.update(digest_of(candidate.old, candidate.new).encode())
     return hashed.hexdigest()
-
-
-def _content(side: Side) -> bytes:
-    return hashlib.sha256(side.data).digest()
 
 
 def marked_identical(candidates: Sequence[Candidate]) -> tuple[Candidate, ...]:

@@ -128,18 +128,14 @@ def _edits(
                 tuple(matrix.beside(index, own[0]) for index in own),
                 "" if level is None else level.word,
                 () if level is None else level.renamed,
-                _longest(alone),
+                max(alone, key=_weight, default=""),
             )
         )
     return tuple(edits)
 
 
-def _longest(lines: Sequence[str]) -> str:
-    """Return the longest line, of code if there is one, and added if there is one."""
-    return max(lines, key=_weight, default="")
-
-
 def _weight(line: str) -> tuple[bool, bool, int]:
+    """Return what a line tells: most if it is code, was added, and is long."""
     return not COMMENT.match(line), line[0] == "+", len(line)
 
 

@@ -17,33 +17,11 @@ _CLASS = re.compile(
     r"\s+(?:<[^>]*>\s*)?([A-Za-z_$][\w:$.]*)"
 )
 _DEFINES = re.compile(r"\s*(?:[\w@]+(?:\([^)]*\))?\s+)*?(?:def|fn|fun|func|function|sub)\b")
-_CONTROL = frozenset(
-    [
-        "if",
-        "elif",
-        "else",
-        "for",
-        "foreach",
-        "while",
-        "until",
-        "switch",
-        "match",
-        "case",
-        "when",
-        "unless",
-        "with",
-        "return",
-        "assert",
-        "catch",
-        "except",
-        "try",
-        "do",
-        "select",
-        "synchronized",
-        "lock",
-        "using",
-    ]
-)
+_CONTROL = frozenset((
+    "if", "elif", "else", "for", "foreach", "while", "until", "switch", "match", "case",
+    "when", "unless", "with", "return", "assert", "catch", "except", "try", "do",
+    "select", "synchronized", "lock", "using",
+))  # fmt: skip
 _BARE = re.compile(r"\s*(?:[\])}{#@]|//|/\*|\*|\w+:\s*$|$)")
 """Lines that neither begin nor end a block by their indentation: closing brackets, comments,
 decorators, labels."""

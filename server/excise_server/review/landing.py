@@ -137,7 +137,11 @@ def land(
     meetings = _meetings(by_id, related)
     order = _order(
         [candidate for candidate in chosen.candidates if not obstacles[candidate.id]],
-        [pair for pair, why in meetings.items() if not anyway or _collide(why)],
+        [
+            pair
+            for pair, reasons in meetings.items()
+            if not anyway or any(why.word == "collides" for why in reasons)
+        ],
     )
     order, taken = _union(order, obstacles, anyway=anyway)
     landed = {candidate.id for candidate in order}
@@ -220,10 +224,6 @@ def _meetings(by_id: Mapping[str, Candidate], related: Iterable[CandidateRelatio
         if reasons and {relation.first, relation.second} <= by_id.keys():
             meetings[relation.first, relation.second] = reasons
     return meetings
-
-
-def _collide(reasons: Iterable[RelationReason]) -> bool:
-    return any(why.word == "collides" for why in reasons)
 
 
 def _order(candidates: Sequence[Candidate], meetings: Iterable[tuple[str, str]]) -> list[Candidate]:

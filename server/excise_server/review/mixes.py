@@ -258,7 +258,7 @@ class Mix:
             return reading
         assert self._grammar is not None
         try:
-            places = errors_of(text, self._grammar, None, PARSER_SECONDS)
+            places = errors_of(text, self._grammar, PARSER_SECONDS)
         except (Unparsable, LookupError):
             return _CheckedText((), is_parsed=False, has_names=False)
         findings = [

@@ -439,13 +439,14 @@ def _telling_lengths(folders: Sequence[str], shown: Callable[[str], str]) -> dic
     }
     length = dict.fromkeys(ends, 1)
     for (before, first), (after, second) in pairwise(sorted(ends.items(), key=itemgetter(1))):
-        common = _common(first, second) + 1
+        common = common_start(first, second) + 1
         length[before] = max(length[before], common)
         length[after] = max(length[after], common)
     return length
 
 
-def _common(first: tuple[str, ...], second: tuple[str, ...]) -> int:
+def common_start(first: Sequence[str], second: Sequence[str]) -> int:
+    """Return how many parts two sequences have in common before the first that differ."""
     pairs = enumerate(zip(first, second, strict=False))
     return next((i for i, (a, b) in pairs if a != b), min(len(first), len(second)))
 

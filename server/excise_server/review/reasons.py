@@ -12,11 +12,8 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, get_args
 
-from excise import CancelFlag
-from excise.errors import Unparsable
-from excise.facts import EditFacts, facts_of
-from excise.languages import resolve
-from excise.reading import PARSER_SECONDS, is_large
+from excise.facts import EditFacts
+from excise_server.foundation.inputs import first_few
 from excise_server.review.candidate import Candidate
 from excise_server.review.hunks import FileChange, ReviewedFile, hunk_name
 from excise_server.review.kinds import KINDS, Kind
@@ -27,9 +24,6 @@ ReasonKind = Literal[
 ]  # fmt: skip
 REASONS: tuple[ReasonKind, ...] = get_args(ReasonKind)
 """The kinds of reasons, in the order in which they are shown."""
-
-MAX_NAMED = 3
-"""Most places or names that a reason names; it counts the others."""
 
 _KIND_WORDS: dict[Kind, str] = {
     "scratch": "scripts that it leaves behind",
@@ -70,23 +64,22 @@ def group_reasons(
     groups: Sequence[Sequence[str]],
     files: Sequence[ReviewedFile],
     broken: Collection[str],
-    facts: Mapping[str, Facts] | None = None,
-    cancel: CancelFlag | None = None,
+    facts: Mapping[str, Facts],
 ) -> tuple[tuple[Reason, ...], ...]:
     """Return the facts about each group of a task.
 
-    Raises excise.errors.Cancelled if the flag is raised meanwhile.
-
     - ``broken``: the ids of those that break the syntax, according to a grammar.
-    - ``facts``: by candidate and path, the facts about its texts; None: the texts are read here.
+    - ``facts``: by candidate and path, the facts about its texts.
     """
     files = sorted(files, key=lambda file: (KINDS.index(file.kind), file.path))
-    of_texts = _facts_of_texts(files, cancel) if facts is None else _of_code(files, facts)
-    touched = _touched(files)
+    of_texts = _of_code(files, facts)
+    touched: dict[str, list[_Touched]] = defaultdict(list)  # by candidate, code first
+    for file in files:
+        for change in file.changes:
+            touched[change.id].append(_Touched(file, change, change.kind))
     stated = {
         candidate.id: [
-            *_conflicts(candidate),
-            *_broken(candidate.id in broken, of_texts[candidate.id]),
+            *_state(candidate, candidate.id in broken, of_texts[candidate.id]),
             *_bytes(touched[candidate.id]),
             *_code(touched[candidate.id], of_texts[candidate.id]),
             *_tests(touched[candidate.id]),
@@ -98,15 +91,6 @@ def group_reasons(
     return tuple(_reasons(members, stated, alone.get(frozenset(members), ())) for members in groups)
 
 
-def _touched(files: Sequence[ReviewedFile]) -> Mapping[str, list[_Touched]]:
-    """Return what each candidate does with which files, code first."""
-    touched: dict[str, list[_Touched]] = defaultdict(list)
-    for file in files:
-        for change in file.changes:
-            touched[change.id].append(_Touched(file, change, change.kind))
-    return touched
-
-
 def _reasons(
     members: Sequence[str], stated: Mapping[str, Iterable[Said]], alone: Sequence[str]
 ) -> tuple[Reason, ...]:
@@ -115,7 +99,7 @@ def _reasons(
         for fact in stated[name]:
             ids[fact].append(name)
     if alone:
-        ids["alone", f"alone changes {_few(alone)}"] = list(members)
+        ids["alone", f"alone changes {first_few(alone)}"] = list(members)
     ordered = sorted(ids.items(), key=lambda item: (REASONS.index(item[0][0]), -len(item[1])))
     return tuple(Reason(kind, text, tuple(who)) for (kind, text), who in ordered)
 
@@ -133,20 +117,12 @@ def _alone(files: Sequence[ReviewedFile]) -> Mapping[frozenset[str], list[str]]:
     return places
 
 
-def _few(names: Sequence[str]) -> str:
-    more = len(names) - MAX_NAMED
-    return f"{', '.join(names[:MAX_NAMED])}{f' and {more:,} more' if more > 0 else ''}"
-
-
-def _conflicts(candidate: Candidate) -> Iterator[Said]:
+def _state(candidate: Candidate, is_broken: bool, files: Mapping[str, EditFacts]) -> Iterator[Said]:
     if candidate.conflicts:
-        yield "conflict", f"conflicts with the target in {_few(sorted(candidate.conflicts))}"
-
-
-def _broken(is_broken: bool, files: Mapping[str, EditFacts]) -> Iterator[Said]:
+        yield "conflict", f"conflicts with the target in {first_few(sorted(candidate.conflicts))}"
     errors = [f"{error} ({path})" for path, facts in files.items() for error in facts.errors]
     if errors:
-        yield "broken", _few(errors)
+        yield "broken", first_few(errors)
     elif is_broken:
         yield "broken", "breaks the syntax"
 
@@ -158,7 +134,7 @@ def _bytes(touched: Sequence[_Touched]) -> Iterator[Said]:
         for fact in change.pair.beside:
             paths[fact].append(file.path)
     for fact, where in paths.items():
-        yield "bytes", fact if "submodule " in fact else f"{fact} ({_few(where)})"
+        yield "bytes", fact if "submodule " in fact else f"{fact} ({first_few(where)})"
 
 
 def _code(touched: Sequence[_Touched], of_texts: Facts) -> Iterator[Said]:
@@ -187,7 +163,7 @@ def _code(touched: Sequence[_Touched], of_texts: Facts) -> Iterator[Said]:
     ]
     if unread:
         only = all(facts is not None and facts.is_stub for facts in known_facts)
-        names = _few([f"{name} ({path})" for name, path in unread])
+        names = first_few([f"{name} ({path})" for name, path in unread])
         adds = "only adds" if only else "adds"
         yield "unread-names", f"{adds} names that are never read: {names}"
 
@@ -204,13 +180,13 @@ def _is_read_elsewhere(name: str, file: ReviewedFile, touched: Sequence[_Touched
 def _tests(touched: Sequence[_Touched]) -> Iterator[Said]:
     tests = [(file.path, change) for file, change, kind in touched if kind == "tests"]
     if created := [path for path, change in tests if change.status == "created"]:
-        yield "tests", f"adds tests: {_few(created)}"
+        yield "tests", f"adds tests: {first_few(created)}"
     if edited := [
         path for path, c in tests if c.status in ("modified", "renamed") and c.pair.added
     ]:
-        yield "tests", f"changes tests: {_few(edited)}"
+        yield "tests", f"changes tests: {first_few(edited)}"
     if deleted := [path for path, change in tests if change.status == "deleted"]:
-        yield "tests", f"deletes tests: {_few(deleted)}"
+        yield "tests", f"deletes tests: {first_few(deleted)}"
 
 
 def _deletes(touched: Sequence[_Touched]) -> Iterator[Said]:
@@ -235,33 +211,4 @@ def _of_code(
             edit_facts = facts.get(change.id, {}).get(file.path)
             if edit_facts is not None and change.text is not None:
                 result[change.id][file.path] = edit_facts
-    return result
-
-
-def _facts_of_texts(
-    files: Sequence[ReviewedFile], cancel: CancelFlag | None
-) -> Mapping[str, dict[str, EditFacts]]:
-    """Return the facts about each candidate's files of code, by id and path."""
-    result: dict[str, dict[str, EditFacts]] = defaultdict(dict)
-    for file in files:
-        origin = file.text
-        if file.kind != "code" or origin is None or is_large(origin):
-            continue
-        texts = [
-            (change.id, text)
-            for change in file.changes
-            if (text := change.text) is not None and not is_large(text)
-        ]
-        grammar = resolve(None, file.path, origin)
-        if grammar is None or not texts:
-            continue
-        try:
-            every = facts_of(
-                origin, [text for _, text in texts], grammar,
-                cancel=cancel, timeout=PARSER_SECONDS,
-            )  # fmt: skip
-        except (Unparsable, LookupError):
-            continue
-        for (name, _), facts in zip(texts, every, strict=True):
-            result[name][file.path] = facts
     return result

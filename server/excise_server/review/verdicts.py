@@ -147,11 +147,10 @@ class Verdicts:
         outcome = self.outcome(candidate)
         if outcome is None:
             return ""
-        return {PASSED: "passes", FAILED: "fails", UNDECIDED: self._why(candidate)}[outcome]
-
-    def _why(self, candidate: str) -> str:
-        reasons = [v.reason for v in self.checks[candidate] if v.passed is None and v.reason]
-        return reasons[0] if reasons else "no verdict"
+        if outcome != UNDECIDED:
+            return "passes" if outcome == PASSED else "fails"
+        why = (v.reason for v in self.checks[candidate] if v.passed is None and v.reason)
+        return next(why, "no verdict")
 
 
 NO_VERDICTS = Verdicts()

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -101,7 +101,10 @@ def find_candidates(
     entries = read_worktrees(repository, origin, listed, selection.untracked, rejected)
     with_bases = _with_bases(repository, selection, origin, entries, rejected)
     read = read_changes(repository, with_bases, clock, rejected)
-    edited, unchanged, landed = _by_state(replayed(repository, target, read, rejected))
+    by_state: dict[str, list[Candidate]] = {"changed": [], "unchanged": [], "landed": []}
+    for each in replayed(repository, target, read, rejected):
+        by_state[each.state].append(each.candidate)
+    edited, unchanged, landed = by_state.values()
     notes += [f"{candidate.id}: {note}" for candidate in unchanged for note in candidate.notes]
     given_ids = {candidate.id for candidate in given}
     rejected += [Rejected(c.id, SAME_ID) for c in edited if c.id in given_ids]
@@ -152,16 +155,6 @@ def find_in_file(
     entries = [replace(by_id[candidate.id], candidate=candidate) for candidate in shown]
     read = read_file(repository, target, path, entries, time.time, rejected)
     return list(replayed(repository, target, read, rejected)), shown
-
-
-def _by_state(
-    every: Iterable[ReplayedCandidate],
-) -> tuple[list[Candidate], list[Candidate], list[Candidate]]:
-    """Return the candidates that change the target, those without changes, and those in it."""
-    states: dict[str, list[Candidate]] = {"changed": [], "unchanged": [], "landed": []}
-    for each in every:
-        states[each.state].append(each.candidate)
-    return states["changed"], states["unchanged"], states["landed"]
 
 
 def _listed(

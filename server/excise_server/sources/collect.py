@@ -316,7 +316,7 @@ def _without_git(context: Context, selection: Selection, target: str | None) -> 
             return side
 
         try:
-            sides = composed(replace(patch, files=tuple(about)), {}, base, base)
+            sides = composed(replace(patch, files=tuple(about)), {}, base)
             path = about[0].path
             read = Read(candidate, sides)
             now = _target_of("", path, context, target, "").saved

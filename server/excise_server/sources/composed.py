@@ -1,7 +1,7 @@
 """Patches as whole files: the texts that they were made from, and the results.
 
-A file is the blob that the patch names, or the result of an earlier patch. If the caller names no
-commit that the patches were made from, the result must have the id that the patch names.
+A file is the result of an earlier patch, the blob that the patch names, or what the commit has that
+the patches were made from.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ from dataclasses import dataclass, field
 from excise.patches import FilePair, Patch, PatchError, apply
 from excise_server.foundation.changes import LINK, SUBMODULE, Side
 from excise_server.foundation.escape import visible
-from excise_server.foundation.file_bytes import blob_ids
 from excise_server.foundation.files import is_refused_by_git
 from excise_server.foundation.inputs import SourceError
 from excise_server.git.repository import Blob, Repository
@@ -64,28 +63,21 @@ def apply_patch(repository: Repository, listing: Listing, patch: Patch) -> Sides
             raise SourceError(f"{visible(path)}: {files.refused[path]}")
         return files.new.get(path)
 
-    return composed(patch, read_named(repository, [patch]), base, base)
+    return composed(patch, read_named(repository, [patch]), base)
 
 
-def composed(
-    patch: Patch,
-    blobs: Blobs,
-    target: Callable[[str], Side | None],
-    base: Callable[[str], Side | None] | None = None,
-) -> Sides:
+def composed(patch: Patch, blobs: Blobs, base: Callable[[str], Side | None]) -> Sides:
     """Return the files before and after a patch, or a series in its order as one patch.
 
-    Raises SourceError if a text is not known, or is not what a patch says, or one does not apply.
-    It names the file.
+    Raises SourceError if a text is not known, or a patch does not apply. It names the file.
 
     - ``blobs``: from `read_named`.
-    - ``target``: a file of the target, for renames and changes of mode that name no blob.
-    - ``base``: a file of the commit that the patches were made from, if the caller names one, for
-      texts that are not known otherwise. Their results then need not have the ids that they name.
+    - ``base``: a file of the commit that the patches were made from, for texts that are not known
+      otherwise.
     """
     files = _Files()
     for pair in patch.files:
-        _take(files, pair, blobs, target, base)
+        _take(files, pair, blobs, base)
     old, new = dict(files.old), {path: side for path, side in files.now.items() if side}
     for path in old.keys() & new.keys():
         if (old[path].mode, old[path].data) == (new[path].mode, new[path].data):
@@ -93,13 +85,7 @@ def composed(
     return Sides(old, new, files.refused)
 
 
-def _take(
-    files: _Files,
-    pair: FilePair,
-    blobs: Blobs,
-    target: Callable[[str], Side | None],
-    base: Callable[[str], Side | None] | None,
-) -> None:
+def _take(files: _Files, pair: FilePair, blobs: Blobs, base: Callable[[str], Side | None]) -> None:
     """Take what one patch does to one file."""
     for path in (pair.old, pair.new):
         if path is not None and is_refused_by_git(
@@ -107,16 +93,13 @@ def _take(
         ):
             raise SourceError(f"{visible(path)}: the path is outside the tree")
     if SUBMODULE in (pair.old_mode, pair.new_mode):
-        _take_submodule(files, pair)
-        return
-    if pair.binary and not (pair.new is None or isinstance(blobs.get(pair.new_blob), bytes)):
+        before, after = _submodules(pair)
+    elif pair.binary and not (pair.new is None or isinstance(blobs.get(pair.new_blob), bytes)):
         files.refused[pair.path] = "the patch is binary, and its result is not in the repository"
         return
-    if base is None:
-        before = _before(files, pair, blobs, target)
     else:
-        before = _on_base(files, pair, blobs, base)
-    after = _after(pair, before, blobs, is_named=base is None)
+        before = _before(files, pair, blobs, base)
+        after = _after(pair, before, blobs)
     if pair.old is not None and before is not None and pair.moved != "copy":
         if pair.old not in files.now:
             files.old[pair.old] = before
@@ -125,8 +108,8 @@ def _take(
         files.now[pair.new] = after
 
 
-def _take_submodule(files: _Files, pair: FilePair) -> None:
-    """Take the commits that a patch of a submodule names."""
+def _submodules(pair: FilePair) -> tuple[Side | None, Side | None]:
+    """Return a submodule at the commits that a patch names, before and after."""
     commits: dict[bytes, str] = {}
     for line in (line for hunk in pair.hunks for line in hunk.lines):
         match = _SUBPROJECT.fullmatch(line)
@@ -136,56 +119,17 @@ def _take_submodule(files: _Files, pair: FilePair) -> None:
     for path, sign in ((pair.old, b"-"), (pair.new, b"+")):
         if (path is not None) is not (sign in commits):
             raise SourceError(f"{visible(pair.path)}: the patch of a submodule names no commits")
-    if pair.old is not None:
-        if pair.old not in files.now:
-            files.old[pair.old] = _submodule(commits[b"-"])
-        files.now[pair.old] = None
-    if pair.new is not None:
-        files.now[pair.new] = _submodule(commits[b"+"])
-
-
-def _submodule(commit: str) -> Side:
-    return Side(SUBMODULE, f"Subproject commit {commit}\n".encode(), commit)
+    before, after = (
+        Side(SUBMODULE, f"Subproject commit {commit}\n".encode(), commit) if commit else None
+        for commit in (commits.get(b"-"), commits.get(b"+"))
+    )
+    return before, after
 
 
 def _before(
-    files: _Files, pair: FilePair, blobs: Blobs, target: Callable[[str], Side | None]
-) -> Side | None:
-    """Return the file that a patch was made from, or None if it creates one."""
-    path = pair.old
-    if path is None:
-        if files.now.get(pair.path) is not None:
-            raise SourceError(f"{visible(pair.path)}: an earlier patch creates the file already")
-        return None
-    if path in files.now:
-        earlier = files.now[path]
-        if earlier is None or not _is(earlier.data, pair.old_blob):
-            reason = (
-                f"made from the text {pair.old_blob}, which the preceding patches do not produce"
-            )
-            raise SourceError(f"{visible(path)}: {reason}")
-        return earlier
-    if not (pair.old_blob or pair.hunks or pair.binary):
-        if (side := target(path)) is None:
-            raise SourceError(f"{visible(path)}: neither the patch nor the target has its text")
-        return Side(pair.old_mode or side.mode, side.data)
-    if not _ID.fullmatch(pair.old_blob):
-        reason = "no index line with 7 digits or more of the text that it was made from"
-        hint = "make it with git diff, or git format-patch"
-        raise SourceError(f"{visible(path)}: {reason}", hint=hint)
-    if not pair.old_blob.strip("0"):
-        return Side(pair.old_mode or _FILE, b"")
-    data = blobs[pair.old_blob]
-    if isinstance(data, SourceError):
-        reason = f"made from the text {pair.old_blob}, which is not in the repository"
-        raise SourceError(f"{visible(path)}: {reason}")
-    return Side(pair.old_mode or _FILE, data)
-
-
-def _on_base(
     files: _Files, pair: FilePair, blobs: Blobs, base: Callable[[str], Side | None]
 ) -> Side | None:
-    """Return the file that a patch on a commit was made from, or None if it creates one."""
+    """Return the file that a patch was made from, or None if it creates one."""
     if pair.old is None:
         return None
     if pair.old in files.now:
@@ -197,25 +141,17 @@ def _on_base(
     return side
 
 
-def _after(pair: FilePair, before: Side | None, blobs: Blobs, *, is_named: bool) -> Side | None:
+def _after(pair: FilePair, before: Side | None, blobs: Blobs) -> Side | None:
     """Return the file that a patch makes, or None if it deletes it."""
-    data = blobs[pair.new_blob] if pair.binary and pair.new is not None else None
     if pair.binary and pair.new is None:
         return None
-    if data is None:
+    data = blobs[pair.new_blob] if pair.binary else None
+    if not isinstance(data, bytes):
         try:
             data = apply(pair, before.data if before else None).text
         except PatchError as error:
             raise SourceError(visible(str(error))) from error
     if data is None:
         return None
-    if isinstance(data, SourceError) or (is_named and not _is(data, pair.new_blob)):
-        reason = f"applying it does not produce the text {pair.new_blob} that it names"
-        raise SourceError(f"{visible(pair.path)}: {reason}")
     mode = pair.new_mode or (before.mode if before else "") or _FILE
     return Side(mode, data)
-
-
-def _is(data: bytes, name: str) -> bool:
-    """Whether a text has the id that a patch names, if it names one."""
-    return not name or any(identity.startswith(name) for identity in blob_ids(data))

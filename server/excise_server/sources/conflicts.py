@@ -149,17 +149,14 @@ def find(context: finding.Context, repository: Repository | SourceError | None) 
     try:
         if stages and isinstance(repository, Repository):
             answer = _from_index(repository, stages, _marked(context))
+        elif os.path.lexists(context.document):
+            text = text_of(read_bytes(context.document, context.folders))
+            answer = _from_markers(parse_markers(text))
         else:
-            answer = _from_markers(_parsed(context))
+            answer = finding.Found()
     except SourceError as error:
         answer = finding.Found(refused=(Rejected("conflict", error.reason, error.hint),))
     return replace(answer, watch=watch, refused=(*git_refused, *answer.refused))
-
-
-def _parsed(context: finding.Context) -> ConflictedFile | None:
-    if not os.path.lexists(context.document):
-        return None
-    return parse_markers(text_of(read_bytes(context.document, context.folders)))
 
 
 def _marked(context: finding.Context) -> tuple[str, str]:

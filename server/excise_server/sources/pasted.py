@@ -17,6 +17,7 @@ from excise.text import normalise, raw_lines
 from excise_server.foundation.changes import LINK, SUBMODULE
 from excise_server.foundation.escape import printable
 from excise_server.foundation.inputs import SourceError, check_text
+from excise_server.review.names import common_start
 
 Kind = Literal["file", "fence", "patch"]
 
@@ -159,7 +160,9 @@ def _about(path: str, pairs: Sequence[FilePair]) -> list[FilePair]:
     names = {pair.path for pair in pairs}
     if len(names) == 1:
         return list(pairs)
-    common = [max(_common(path, name) for name in (pair.old, pair.new)) for pair in pairs]
+    ends = [[(name or "").split("/")[::-1] for name in (pair.old, pair.new)] for pair in pairs]
+    own = path.split("/")[::-1]
+    common = [max(common_start(own, end) for end in both) for both in ends]
     chosen = [pair for pair, parts in zip(pairs, common, strict=True) if parts == max(common)]
     name = path.rpartition("/")[2]
     if not max(common):
@@ -167,18 +170,6 @@ def _about(path: str, pairs: Sequence[FilePair]) -> list[FilePair]:
     if len({pair.path for pair in chosen}) > 1:
         raise SourceError(f"it changes several files called {name}")
     return chosen
-
-
-def _common(path: str, name: str | None) -> int:
-    """Return how many parts at the end two paths have in common, or 0 if not even the file's
-    name.
-    """
-    parts = 0
-    for mine, theirs in zip(path.split("/")[::-1], (name or "").split("/")[::-1], strict=False):
-        if mine != theirs:
-            break
-        parts += 1
-    return parts
 
 
 def _moved(offsets: Sequence[int]) -> Iterator[str]:
