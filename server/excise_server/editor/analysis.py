@@ -15,7 +15,7 @@ from excise.reading import PARSER_SECONDS, read
 from excise.signature import Options
 from excise.text import Revision, Text, normalise, raw_lines
 from excise.units import Unit, units_of
-from excise_server.editor.document import voice_of
+from excise_server.editor.document import OWN_EDITS, voice_of
 from excise_server.editor.places import find_sites
 from excise_server.wire.worker import EarlyHunks, HunkNumbers, HunkUnit, Numbers, PairNumbers, Site
 
@@ -35,10 +35,6 @@ MEMORY = 256 << 20
 
 _PER_CHARACTER = 24
 """Bytes kept for a character of the texts, with tokens, lines and alignments (22 were measured)."""
-
-
-OWN_EDITS = "buffer"
-"""The id of the editor's text as a revision. A client's revision of this id has its own text."""
 
 
 @dataclass(frozen=True, slots=True)

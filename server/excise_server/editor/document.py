@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Literal, Protocol
 from urllib.parse import unquote
 
 from excise.text import Revision, normalise
-from excise_server.editor.analysis import OWN_EDITS
 from excise_server.foundation.inputs import SourceError, check_text
 from excise_server.sources.finding import OriginText
 
@@ -24,6 +23,9 @@ if TYPE_CHECKING:
 
 MAX_REVISIONS = 300
 """Most revisions that one document may have."""
+
+OWN_EDITS = "buffer"
+"""The id of the editor's text as a revision. A client's revision of this id has its own text."""
 
 MAX_ID = 1000
 """Most characters of an id."""

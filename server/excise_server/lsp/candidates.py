@@ -22,10 +22,10 @@ from excise.errors import OptionError
 from excise.patches import PatchError
 from excise.ranking import check_intent
 from excise.text import Revision
-from excise_server.editor.analysis import OWN_EDITS
 from excise_server.editor.document import (
     MAX_DECISIONS,
     MAX_ID,
+    OWN_EDITS,
     CandidateState,
     ReviewedDocument,
 )

@@ -17,8 +17,8 @@ from lsprotocol import types as t
 from pygls.exceptions import JsonRpcInvalidParams
 
 from excise.text import normalise
-from excise_server.editor.analysis import OWN_EDITS, Analysis
-from excise_server.editor.document import document_key
+from excise_server.editor.analysis import Analysis
+from excise_server.editor.document import OWN_EDITS, document_key
 from excise_server.editor.findings import hunk_heading, names_of, review_page
 from excise_server.foundation.escape import printable
 from excise_server.foundation.files import inside
