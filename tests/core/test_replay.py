@@ -10,7 +10,7 @@ from tests.reference.budget import examples, scaled
 from tests.reference.triples import SEEDS
 
 import excise
-from excise.replay import ALREADY, BOTH_INSERT, LINE_ENDS
+from excise.replay import ALREADY, BOTH_INSERT, LINE_ENDS, Replayer
 from excise.text import normalise
 
 ENDS = ("\n", "\n", "\n", "\r\n")
@@ -64,6 +64,16 @@ def test_the_library_replays_as_the_oracle_does(texts: tuple[str, str, str]):
         expected.conflicts
     )
     assert (BOTH_INSERT in replayed.notes) == expected.both_insert
+
+
+@given(TRIPLES)
+@examples(200)
+def test_one_replayer_does_all_revisions_of_a_base(texts: tuple[str, str, str]):
+    base, origin, revision = texts
+    replayer = Replayer(base, origin)
+    revisions = [revision, origin, base, f"{revision}x\n", revision]
+    expected = [excise.replay(base, origin, each) for each in revisions]
+    assert [replayer.replay(each) for each in revisions] == expected
 
 
 @given(TRIPLES)

@@ -25,7 +25,7 @@ MAX_REVISIONS = 300
 """Most revisions that one document may have."""
 
 OWN_EDITS = "buffer"
-"""The id of the editor's text, if it counts as a revision."""
+"""The id of the editor's text as a revision. A client's revision of this id has its own text."""
 
 MAX_ID = 1000
 """Most characters of an id."""

@@ -253,7 +253,7 @@ async def _surveyed(
     shown = f"candidates of {printable(os.path.basename(place.folder))}"
     with ls.requests.running(shown) as cancel:
         try:
-            return await asyncio.to_thread(ls.pool.survey, kind, arguments, cancel)
+            return await asyncio.to_thread(ls.pool.second.survey, kind, arguments, cancel)
         except SourceError as error:
             raise RequestFailed(str(error)) from error
 

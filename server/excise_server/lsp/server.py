@@ -216,7 +216,7 @@ class ExciseServer(Connection):
         cancel = StopFlag()
 
         def check() -> dict[str, Any]:
-            return self.pool.survey("checked", arguments_of(document=document), cancel)
+            return self.pool.second.survey("checked", arguments_of(document=document), cancel)
 
         try:
             return await asyncio.to_thread(check)

@@ -519,10 +519,6 @@ class WorkerPool:
         self.first = Worker(quarantine)
         self.second = Worker(quarantine, idle=IDLE) if two else self.first
 
-    def survey(self, kind: str, arguments: bytes, cancel: StopFlag) -> dict[str, Any]:
-        """Make a report on a repository, as `Worker.survey` does."""
-        return self.second.survey(kind, arguments, cancel)
-
     @property
     def work(self) -> tuple[int, int]:
         """How many texts parsers got, and how many pairs of revisions were scored."""
