@@ -100,7 +100,7 @@ def parses(path: str, text: str, sides: Sequence[str]) -> bool:
 def heads(folder: str, pattern: str = "pull/*") -> None:
     began = time.process_time()
     repository = open_commits(folder)
-    found = find_candidates(repository, Selection(chosen={"branches": (pattern,)}, worktrees=False))
+    found = find_candidates(repository, Selection(chosen={"git": (pattern,)}, worktrees=False))
     read = time.process_time()
     every = compared(found)
     analysed = time.process_time()

@@ -17,13 +17,13 @@ missing. Names of Python's modules are looked at in one file only: its imports s
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from excise import languages
-from excise.bindings import TextNames
+from excise.bindings import FunctionNames, TextNames
 from excise.errors import Unparsable
 from excise.preparation import Readings
 from excise.reading import PARSER_SECONDS, Reading
@@ -152,6 +152,7 @@ class NameReader:
     def __init__(self, readings: Readings | None = None) -> None:
         self._readings = Readings() if readings is None else readings
         self._known: dict[tuple[str, str], _FileNames | None] = {}
+        self._functions: defaultdict[str, FunctionNames] = defaultdict(dict)
 
     def edit(self, files: Iterable[EditedFile]) -> NamedEdit:
         """Read an edit: its files of code. Those that nobody can read take and use nothing."""
@@ -204,7 +205,9 @@ class NameReader:
             return None
         if tree.root_node.has_error:
             return None
-        return _FileNames(text, family, TextNames.of(tree, text))
+        return _FileNames(
+            text, family, TextNames.of(tree, text, self._functions[reading.grammar or ""])
+        )
 
 
 def _new_uses(

@@ -310,6 +310,17 @@ def test_a_name_that_is_still_there_breaks_nobody(after):
     assert broken({"cfg.py": text}, {"extra.py": EXTRA}, BASE) == []
 
 
+def test_a_use_in_the_middle_of_a_file_is_named_by_its_line_there():
+    above, below = "import os\n\n\ndef f():\n    pass\n", "\n\ndef g():\n    pass\n"
+    new = "\n\nimport cfg\n\n\ndef h():\n    return cfg.parse(1)\n"
+    base = {**BASE, "use.py": above + below}
+    [(by, path, line)] = broken(RENAMED, new_user(above + new + below), base)
+    assert (by, path, line) == ("a", "use.py", 12)
+    before = {**BASE, "use.py": above + "\n\nimport cfg\n\n" + below}
+    after = new_user(above + "\n\nimport cfg\n\n" + below + "\n\ncfg.parse(1)\n")
+    assert broken(RENAMED, after, before) == [("a", "use.py", 16)]
+
+
 def test_what_the_origin_used_already_is_no_new_use():
     base = {**BASE, "extra.py": EXTRA}
     assert broken(RENAMED, {"extra.py": EXTRA + "x = 1\n"}, base) == []

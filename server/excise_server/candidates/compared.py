@@ -15,7 +15,13 @@ from excise_server.foundation.escape import visible
 from excise_server.foundation.inputs import first_few
 from excise_server.review.hunks import change_set
 from excise_server.review.kinds import kind_of
-from excise_server.review.relations import Batch, CandidateRelation, batches, relations
+from excise_server.review.relations import (
+    Batch,
+    CandidateReader,
+    CandidateRelation,
+    batches,
+    relations,
+)
 from excise_server.sources.candidates import Candidates
 
 
@@ -23,15 +29,15 @@ from excise_server.sources.candidates import Candidates
 class Compared:
     """Candidates of one target, compared as wholes: each file by its grammar.
 
-    - ``pairs``: by id, the files that each changes.
-    - ``patches``: the same without the ignored files.
+    - ``reader``: what it read of them, for more questions.
+    - ``patches``: the files that each changes, without the ignored ones.
     - ``matrix``: their similarities, with all notes about each.
     - ``kinds``: what each file that a candidate changes is for, by path.
     - ``relations``: the pairs that are not independent.
     - ``batches``: their tasks, the largest first.
     """
 
-    pairs: dict[str, tuple[FilePair, ...]]
+    reader: CandidateReader
     patches: tuple[Patch, ...]
     matrix: ScoreMatrix
     kinds: tuple[dict[str, str], ...]
@@ -81,9 +87,10 @@ def compared(
     )
     of_texts = zip(notes, matrix.notes, strict=True)
     matrix = replace(matrix, notes=tuple((*own, *map(visible, more)) for own, more in of_texts))
-    related = relations(candidates.found, matrix, pairs, cancel)
+    reader = CandidateReader(pairs, matrix.readings)
+    related = relations(candidates.found, matrix, reader, cancel)
     return Compared(
-        pairs, tuple(patches), matrix, kinds, related, batches(candidates.found, related)
+        reader, tuple(patches), matrix, kinds, related, batches(candidates.found, related)
     )
 
 
