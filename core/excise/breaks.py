@@ -46,11 +46,17 @@ _OVERLOADED = frozenset(("java", "csharp", "c", "kotlin", "swift", "scala", "dar
 """Families in which a scope may define a name twice."""
 
 _OPEN = {
-    "python": re.compile(r"import \*|\b(?:globals|exec|setattr|vars|__getattr__)\b"),
+    "python": re.compile(
+        r"import \*|\b(?:globals|locals|exec|vars)\(|\bsetattr\((?!self\b)|^def __getattr__",
+        re.MULTILINE,
+    ),
     "javascript": re.compile(r"export \*"),
     "c": re.compile("##"),
 }
 """By family, what gives a text names that nobody sees."""
+
+_OPEN_CLASS = re.compile(r"\b(?:setattr|__getattr__)\b")
+"""What gives a class of Python such members."""
 
 _MOST = 400_000
 """Characters above which a text is not read: no person's file."""
@@ -175,7 +181,9 @@ class NameReader:
             is_open = family in _OPEN and _OPEN[family].search(after.text)
             for name, is_member in before.names.defined.items():
                 last = _last(name)
-                if last not in given and not is_open and not (is_member and last in _COMMON):
+                if is_member and (last in _COMMON or _OPEN_CLASS.search(after.text)):
+                    continue
+                if last not in given and not is_open:
                     is_hidden = family == "c" and _is_static(before.text, name)
                     taken.append(_Taken(file.path, name, is_member, family, is_hidden))
             for name, new in _new_uses(file, before, after):

@@ -187,7 +187,7 @@ class PythonFiles:
         return {key[1] for key, times in uses.items() if times > 0}
 
     def _wrong(self, path: str, use: _NameUse, known: Mapping[str, _PythonFile]) -> WrongUse | None:
-        target = path if use.module is None else self._path_of(path, *use.module)
+        target = path if use.module is None else self._path_of(path, *use.module, known)
         if not target:
             return None
         file, name, where = known.get(target), printable(use.name), shown_name(target)
@@ -196,7 +196,7 @@ class PythonFiles:
             return WrongUse(path, use.line, "", message, target, is_call=False)
         if use.module is not None and use.name and not file.has_any and use.name not in file.names:
             level, module = use.module
-            if self._path_of(path, level, f"{module}.{use.name}".lstrip(".")) in known:
+            if self._path_of(path, level, f"{module}.{use.name}".lstrip("."), known) in known:
                 return None
             message = f"uses {name} of {where}, which does not define it"
             return WrongUse(path, use.line, use.name, message, target, is_call=False)
@@ -214,8 +214,11 @@ class PythonFiles:
             return WrongUse(path, use.line, use.name, message, target, is_call=True)
         return None
 
-    def _path_of(self, path: str, level: int, module: str) -> str:
-        """Return the path of a module as a file names it, or an empty string."""
+    def _path_of(self, path: str, level: int, module: str, known: Collection[str]) -> str:
+        """Return the path of a module as a file names it, or an empty string.
+
+        - ``known``: the paths that there are: a package may take the place of a module.
+        """
         if not level:
             return self._modules.get(module, "")
         folders = path.split("/")[:-level]
@@ -223,7 +226,8 @@ class PythonFiles:
             return ""
         stem = "/".join((*folders, *filter(None, module.split("."))))
         ends = (f"{stem}.py", f"{stem}/__init__.py".lstrip("/"))
-        return next((path for path in ends if path in self._paths), "")
+        there = [path for path in ends if path in self._paths]
+        return next((path for path in there if path in known), there[0] if there else "")
 
     def _file(self, text: str) -> _PythonFile:
         if text not in self._read:
@@ -284,7 +288,7 @@ def _part_of(statement: ast.stmt) -> _Part:
         names: list[str] = []
         match node:
             case ast.Name(id=name, ctx=ast.Load()):
-                part.has_any |= name in _ANY_NAME
+                part.has_any |= name in _ANY_NAME and not _is_own(place.call)
                 if place.call is not None:
                     part.called.append((name, place.call))
             case ast.Name(id=name) | ast.arg(arg=name) | ast.ExceptHandler(name=str(name)):
@@ -307,20 +311,21 @@ def _part_of(statement: ast.stmt) -> _Part:
                     part.chains.append((chain, node, place.call))
             case ast.Import(names=aliases):
                 names = [alias.asname or alias.name.partition(".")[0] for alias in aliases]
-                part.modules |= {a.asname or a.name: (0, a.name) for a in aliases}
-                used = [((0, alias.name), "") for alias in aliases]
-                part.uses += [_NameUse(node.lineno, *use) for use in used if not place.is_tried]
+                if not place.is_tried:
+                    part.modules |= {a.asname or a.name: (0, a.name) for a in aliases}
+                    part.uses += [_NameUse(node.lineno, (0, alias.name), "") for alias in aliases]
             case ast.ImportFrom(module=module, names=aliases, level=level):
                 names = [alias.asname or alias.name for alias in aliases]
                 part.has_any |= "*" in names
                 source = level, module or ""
                 used = [(source, "" if alias.name == "*" else alias.name) for alias in aliases]
-                part.imported |= dict(zip(names, used, strict=True))
-                part.modules |= {
-                    name: (level, f"{module or ''}.{alias.name}".lstrip("."))
-                    for name, alias in zip(names, aliases, strict=True)
-                }
-                part.uses += [_NameUse(node.lineno, *use) for use in used if not place.is_tried]
+                if not place.is_tried:
+                    part.imported |= dict(zip(names, used, strict=True))
+                    part.modules |= {
+                        name: (level, f"{module or ''}.{alias.name}".lstrip("."))
+                        for name, alias in zip(names, aliases, strict=True)
+                    }
+                    part.uses += [_NameUse(node.lineno, *use) for use in used]
             case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
                 names = [name]
                 if place.is_top:
@@ -334,6 +339,11 @@ def _part_of(statement: ast.stmt) -> _Part:
         if place.is_top:
             part.names.update(names)
     return part
+
+
+def _is_own(call: ast.Call | None) -> bool:
+    """Whether a call is about ``self``: what it sets is no name of the module."""
+    return call is not None and bool(call.args) and _chain(call.args[0]) in _OWN
 
 
 def _chain(node: ast.expr) -> str:

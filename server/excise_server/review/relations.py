@@ -318,6 +318,8 @@ class CandidateReader:
                 continue
             own = wrong.target == wrong.path or a.changes.get(wrong.path) is None
             taker = a if wrong.target in a.changes and (own or wrong.target not in b.changes) else b
+            if wrong.name not in taker.taken:  # as a new file that only looks like the module
+                continue
             module = wrong.target.removesuffix(".py").removesuffix("/__init__").rpartition("/")[2]
             name = printable(f"{module}.{wrong.name}" if wrong.name else module)
             verb, does = ("calls", "narrows") if wrong.is_call else ("uses", "removes")
