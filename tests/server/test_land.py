@@ -8,7 +8,7 @@ from collections import Counter
 from dataclasses import replace
 
 import pytest
-from examples.tasks import BASE, CFG, PLANTED
+from examples.tasks import BASE, CFG, EXTRA, PLANTED, RENAMED
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.server.command import excise
@@ -25,6 +25,7 @@ from excise_server.candidates.landing import MOST, land_candidates
 from excise_server.foundation.changes import differing_lines
 from excise_server.foundation.inputs import SourceError
 from excise_server.git.command import ALLOWED, WRITES
+from excise_server.report.land import land_document, land_lines
 from excise_server.review.candidate import marked_identical
 from excise_server.review.landing import Chosen, land
 from excise_server.review.taking import Choice, take
@@ -377,6 +378,29 @@ def test_identical_candidates_are_one_and_who_fails_does_not_land():
 
 
 # --- what fits ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("edits", "heading"),
+    [
+        ({}, "No candidate changes 00000000"),
+        ({"a": RENAMED}, "The only candidate lands onto 00000000"),
+        ({"a": RENAMED, "b": {"extra.py": EXTRA}}, "1 of 2 candidates lands onto 00000000"),
+        ({"a": RENAMED, "b": RENAMED}, "The only candidate lands onto 00000000"),
+        ({"a": RENAMED, "b": {"b.py": "b = 1\n"}},
+         "All 2 candidates land together onto 00000000, in this order"),
+    ],
+)  # fmt: skip
+def test_the_heading_is_a_sentence_whatever_lands(edits, heading):
+    lines = [*land_lines(land_document("", landed(edits)))]
+    assert lines[0] == heading
+    assert ("note: a: the same as b" in lines) is (edits.get("b") is RENAMED)
+
+
+def test_a_candidate_that_fails_alone_does_not_land():
+    failing = [Verdict(candidate="a", passed=False)]
+    heading = next(land_lines(land_document("", landed({"a": RENAMED}, verdicts=failing))))
+    assert heading == "The only candidate does not land onto 00000000"
 
 
 def test_a_cycle_of_collisions_lands_as_many_as_fit():
