@@ -2,6 +2,9 @@
 
     python benchmarks/landing.py heads REPOSITORY [PATTERN]
     python benchmarks/landing.py merges REPOSITORY [MOST] [MERGES]
+    python benchmarks/landing.py planted REPOSITORY LANGUAGE [MOST]
+    python benchmarks/landing.py pairs REPOSITORY [MOST]
+    python benchmarks/landing.py many [CANDIDATES]
 
 `heads` replays the requests of a repository (pull/*) onto its HEAD, and prints the CPU seconds of
 reading, comparing and landing. Of each pair of them that `git merge-file` cannot merge although all
@@ -11,23 +14,38 @@ parses, has every line that either adds and none that one deletes; and why the o
 `merges` looks at the newest MERGES (3,000) merge commits of two parents until MOST (40) files are
 found that git cannot merge, but for conflicts that only add on both sides. The parents' versions of
 such a file are landed on that of the merge base. Where they fit, the union is compared with what
-the maintainer merged: as lines, up to their order and to blank ones. Each deviation is printed.
+the maintainer merged: as lines, up to their order and to blank ones. Each deviation is printed,
+and of what does not compose the types of the nodes around the two additions.
+
+`planted` takes MOST (50) functions of LANGUAGE (python, typescript, c) at HEAD. One candidate
+renames each everywhere, or removes it, or (in Python) narrows its parameters; another one newly
+calls it: in the same file, in another one, or in a new one. It prints how often `land` says that
+the first breaks the second, and, of what is removed and used in other files, the target.
+
+`pairs` looks for MOST (50) pairs of commits of which the earlier one deletes a definition, and the
+later one, up to ten commits away, applies to where the earlier one began. Both are in the history:
+whatever `land` says that either breaks counts as a false alarm, and is printed.
+
+`many` lands CANDIDATES (1,000) that change one file: a line each, the same line, a method each.
 """
 
 from __future__ import annotations
 
 import re
+import resource
 import subprocess
 import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
+from random import Random
 
 from excise.languages import resolve
-from excise.syntax import errors_of
+from excise.syntax import encode, errors_of, parse
 from excise.text import raw_lines
 from excise_server.candidates.compared import Compared, compared
 from excise_server.candidates.landing import land_candidates
@@ -36,6 +54,7 @@ from excise_server.git.checkouts import Selection
 from excise_server.git.repository import open_commits
 from excise_server.review.candidate import Candidate
 from excise_server.review.landing import Chosen, Landing, land
+from excise_server.review.replayed import replay_files
 from excise_server.sources.candidates import Candidates, find_candidates
 
 CONFLICT = re.compile(
@@ -86,6 +105,24 @@ def is_complete(origin: str, sides: Sequence[str], union: str) -> bool:
     return +lines == +wanted
 
 
+def parents(path: str, sides: Sequence[str], parts: Sequence[tuple[str, str, str]]) -> str:
+    """Return the types of the nodes around what two sides add, as their grammar has them."""
+    if (grammar := resolve(None, path, sides[0])) is None:
+        return "no grammar"
+    around = dict[str, None]()
+    for added, side in ((part[2 * n], sides[n]) for part in parts for n in (0, 1)):
+        before, found_there, _ = side.partition(added)
+        if not added.strip() or not found_there:
+            continue
+        first = len(encode(before)) + len(added) - len(added.lstrip())
+        last = len(encode(before + added.rstrip()))
+        node = parse(side, grammar).root_node.descendant_for_byte_range(first, last)
+        while node and node.parent and first <= node.start_byte and node.end_byte <= last:
+            node = node.parent
+        around[node.type if node else "?"] = None
+    return f"{grammar} {', '.join(around)}"
+
+
 def parses(path: str, text: str, sides: Sequence[str]) -> bool:
     grammar = resolve(None, path, text)
     if grammar is None:
@@ -100,16 +137,15 @@ def parses(path: str, text: str, sides: Sequence[str]) -> bool:
 def heads(folder: str, pattern: str = "pull/*") -> None:
     began = time.process_time()
     repository = open_commits(folder)
-    found = find_candidates(repository, Selection(chosen={"branches": (pattern,)}, worktrees=False))
+    found = find_candidates(repository, Selection(chosen={"git": (pattern,)}, worktrees=False))
     read = time.process_time()
-    every = compared(found)
-    analysed = time.process_time()
     landing = land_candidates(repository, found)
     end = time.process_time()
+    every = compared(found)
     print(
         f"{len(found.found)} candidates: {len(landing.order)} land, {len(landing.left_out)} left "
-        f"out, {len(landing.undecided)} tasks undecided; CPU seconds: reading {read - began:.1f}, "
-        f"relations {analysed - read:.1f}, relations again and landing {end - analysed:.1f}"
+        f"out, {len(landing.undecided)} tasks undecided; CPU seconds: {end - began:.1f}, of which "
+        f"reading {read - began:.1f}, relations and landing {end - read:.1f}"
     )
     tried, together, good, refused = 0, 0, 0, list[str]()
     for a, b in combinations(found.found, 2):
@@ -123,7 +159,8 @@ def heads(folder: str, pattern: str = "pull/*") -> None:
         result = landed(every, [a, b])
         if len(result.order) < 2:
             why = [o.message for each in result.left_out for o in each.obstacles]
-            refused.append(f"{a.label} {b.label}: {'; '.join(why[:2])}")
+            around = [parents(p, texts[p][::2], parts[p]) for p in parts]
+            refused.append(f"{a.label} {b.label} ({'; '.join(around)}): {'; '.join(why[:2])}")
             continue
         together += 1
         unions = {file.old_path: file.new.text or "" for file in result.taken.files if file.new}
@@ -181,7 +218,8 @@ def merges(folder: str, most: int = 40, newest: int = 3000) -> None:
             result = landed(compared(Candidates("0" * 40, tuple(sides))), sides)
             if len(result.order) < 2:
                 why = result.left_out[0].obstacles[0].message
-                apart.append(f"{merge[:10]} {path}: not composed: {why}")
+                around = parents(path, (a, b), conflicts(a, origin, b))
+                apart.append(f"{merge[:10]} {path} ({around}): not composed: {why}")
                 continue
             fitting += 1
             [file] = result.taken.files
@@ -199,9 +237,247 @@ def merges(folder: str, most: int = 40, newest: int = 3000) -> None:
     print("\n".join(apart))
 
 
+# --- breaks ---------------------------------------------------------------------------------------
+
+SUFFIX = {"python": ".py", "typescript": ".ts", "c": ".c"}
+DEFINED = {
+    "python": re.compile(r"^def (\w{4,})\(([^()]*)\)(?: -> [^\n]*)?:\n", re.MULTILINE),
+    "typescript": re.compile(r"^export (?:async )?function (\w{4,})\b()", re.MULTILINE),
+    "c": re.compile(r"^(?!static)[a-z][\w *]*?\b(\w{4,})\(([^;{}]*)\)\n\{", re.MULTILINE),
+}
+DELETES = re.compile(
+    r"^-(?:\s*(?:async )?def|\s*class|export .*?function|[a-z][\w *]*?) \*?\w+\(?", re.MULTILINE
+)
+
+
+def side(text: str) -> Side:
+    return Side("100644", text.encode("utf-8", "surrogateescape"))
+
+
+def candidate(name: str, old: Mapping[str, str], new: Mapping[str, str]) -> Candidate:
+    sides = ({path: side(text) for path, text in texts.items()} for texts in (old, new))
+    return Candidate(
+        name, "", name, "", label=name, **dict(zip(("old", "new"), sides, strict=True))
+    )
+
+
+def source(folder: str, suffix: str) -> dict[str, str]:
+    """Return the files of HEAD with a suffix, as normalised texts."""
+    paths = git(folder, "ls-tree", "-r", "--name-only", "HEAD").decode().split("\n")
+    texts = {}
+    for path in paths:
+        if path.endswith(suffix) and not path.endswith(".d.ts"):
+            text = Side("100644", git(folder, "cat-file", "blob", f"HEAD:{path}")).text
+            if text is not None and 0 < len(text) < 200_000:
+                texts[path] = text
+    return texts
+
+
+def node_lines(text: str, grammar: str, name: str) -> tuple[int, int] | None:
+    """Return the lines of the top-level definition of a name."""
+    for node in parse(text, grammar).root_node.children:
+        if re.search(rf"\b{name}\(", text[: 1 << 30].split("\n")[node.start_point[0]]):
+            return node.start_point[0], node.end_point[0] + 1
+    return None
+
+
+def newly_calling(
+    language: str, path: str, name: str, others: Sequence[str], texts: Mapping[str, str], way: int,
+    arguments: str,
+) -> tuple[dict[str, str], dict[str, str]]:  # fmt: skip
+    """Return the files of a change that newly calls a function, before and after."""
+    stem = Path(path).stem
+    call = {
+        "python": f"\n\ndef newly():\n    return {name}({arguments})\n",
+        "typescript": f"\nexport const newly = () => {name}();\n",
+        "c": f"\nvoid newly(void)\n{{\n\t(void){name}(0);\n}}\n",
+    }[language]
+    has_import = {
+        "python": f"from .{stem} import {name}\n" if way == 1 else f"from . import {stem}\n",
+        "typescript": f'import {{ {name} }} from "./{stem}";\n',
+        "c": "",
+    }[language]
+    if way == 2 and language == "python":
+        call = call.replace(f"return {name}", f"return {stem}.{name}")
+    if way == 0:
+        return {path: texts[path]}, {path: texts[path].rstrip("\n") + "\n" + call}
+    if way == 1 and others:
+        other = others[0]
+        return {other: texts[other]}, {other: has_import + texts[other].rstrip("\n") + "\n" + call}
+    return {}, {str(Path(path).parent / f"newly_used{SUFFIX[language]}"): has_import + call}
+
+
+def edits_of(
+    language: str, path: str, match: re.Match[str], texts: Mapping[str, str]
+) -> Iterator[tuple[str, dict[str, str], dict[str, str], str]]:
+    """Yield what may be done to a function: the files before and after, and the call's arguments.
+
+    A function is renamed everywhere, or removed where it is; in Python also given a parameter that
+    has to be passed, or one fewer.
+    """
+    name, text = match[1], texts[path]
+    word = re.compile(rf"\b{name}\b")
+    users = [other for other in texts if word.search(texts[other])]
+    if len(users) <= 60:
+        renamed = {other: word.sub(f"{name}_anew", texts[other]) for other in users}
+        yield "renames", {other: texts[other] for other in users}, renamed, ""
+    if (lines := node_lines(text, language, name)) is not None:
+        rows = text.split("\n")
+        rest = "\n".join([*rows[: lines[0]], *rows[lines[1] :]])
+        if not word.search(rest):
+            yield "removes", {path: text}, {path: rest}, ""
+    given = [part.strip() for part in match[2].split(",") if part.strip()]
+    if language == "python" and not any(set(part) & set("*=/:") for part in given):
+        for more in (True, False):
+            if (given or more) and len(re.findall(rf"\b{name}\(", text)) == 1:
+                changed = [*given, "anew"] if more else given[:-1]
+                head = match[0].replace(f"({match[2]})", f"({', '.join(changed)})")
+                narrowed = text.replace(match[0], head, 1)
+                arguments = ", ".join("1" for _ in given)
+                yield "narrows", {path: text}, {path: narrowed}, arguments
+
+
+def planted(folder: str, language: str, most: int = 50) -> None:
+    texts = source(folder, SUFFIX[language])
+    repository = open_commits(folder)
+    commit = git(folder, "rev-parse", "HEAD").decode().strip()
+    places = [(path, match) for path in texts for match in DEFINED[language].finditer(texts[path])]
+    times = Counter(match[1] for _, match in places)
+    coin = Random(f"planted {language}")
+    coin.shuffle(places)
+    tried, found, missed = Counter[str](), Counter[str](), list[str]()
+    for path, match in places:
+        word = re.compile(rf"\b{match[1]}\b")
+        folder_of = Path(path).parent
+        others = [o for o in texts if Path(o).parent == folder_of and not word.search(texts[o])]
+        coin.shuffle(others)
+        for does, old, new, arguments in edits_of(language, path, match, texts):
+            before = texts[path][: match.start()].rstrip("\n").rpartition("\n")[2]
+            is_called = not (match[1].startswith("test_") or before.startswith("@"))
+            if times[match[1]] > 1 or tried[does] >= most or not is_called:
+                continue
+            way = tried[does] % 3
+            user = newly_calling(language, path, match[1], others, texts, way, arguments)
+            if does == "renames" and user[0].keys() & old.keys() - {path}:
+                continue
+            taker, caller = candidate("taker", old, new), candidate("user", *user)
+            every = compared(Candidates(commit, (taker, caller)))
+            words = [r for each in every.relations for r in each.reasons if r.word == "breaks"]
+            tried[does] += 1
+            found[does] += any(r.by == "taker" for r in words)
+            if not any(r.by == "taker" for r in words):
+                missed.append(f"{does} {match[1]} of {path}, used in {', '.join(user[1])}")
+            users = [o for o in texts if o != path and re.search(rf"\b{match[1]}\(", texts[o])]
+            if does == "removes" and users:
+                landing = land_candidates(repository, Candidates(commit, (taker,)), ["taker"])
+                tried["removes from the target"] += 1
+                is_told = any(o.word == "breaks" for e in landing.left_out for o in e.obstacles)
+                found["removes from the target"] += is_told
+                if not is_told:
+                    missed.append(f"removes {match[1]} of {path}, used in {', '.join(users[:3])}")
+    name = Path(folder).parent.name
+    print(f"{name}, {language}:", *(f"{does} {found[does]} of {tried[does]};" for does in tried))
+    print("\n".join(missed))
+
+
+def commit_files(
+    folder: str, commit: str, suffixes: tuple[str, ...]
+) -> tuple[dict[str, Side], dict[str, Side]]:
+    """Return what a commit changes, before and after."""
+    out = git(folder, "diff-tree", "-r", "-z", "--no-renames", f"{commit}^", commit).decode()
+    fields = out.split("\0")
+    old, new = dict[str, Side](), dict[str, Side]()
+    for head, path in zip(fields[::2], fields[1::2], strict=False):
+        before, after, before_id, after_id, _ = head.removeprefix(":").split(" ")
+        for sides, mode, blob in ((old, before, before_id), (new, after, after_id)):
+            if mode in ("100644", "100755"):
+                sides[path] = Side(mode, git(folder, "cat-file", "blob", blob, good=(0,)))
+    return old, new
+
+
+def at_commit(
+    folder: str, commit: str, start: str, onto: str, suffixes: tuple[str, ...], name: str
+) -> Candidate | None:
+    """Return a commit as a candidate for another one, or None if it conflicts or is empty."""
+    old, new = commit_files(folder, commit, suffixes)
+    if start != onto:
+        apart = git(folder, "diff", "--name-only", "--no-renames", "-z", start, onto).decode()
+        now = dict[str, Side | None]()
+        for path in {*apart.split("\0")} & (old.keys() | new.keys()):
+            data = git(folder, "cat-file", "blob", f"{onto}:{path}", good=(0, 128))
+            now[path] = Side("100644", data) if data else None
+        replayed = replay_files(old, new, now, {})
+        if replayed.conflicts:
+            return None
+        old, new = replayed.old, replayed.new
+    if not any(path.endswith(suffixes) for path in old.keys() | new.keys()):
+        return None
+    return Candidate(name, "", name, "", label=name, old=old, new=new)
+
+
+def pairs(folder: str, most: int = 50) -> None:
+    suffixes = (".py", ".ts", ".tsx", ".c", ".h")
+    log = git(folder, "rev-list", "--no-merges", "--topo-order", "--max-count=6000", "HEAD")
+    ids = log.decode().split()[::-1]
+    repository = open_commits(folder)
+    tried, takes, alarms = 0, 0, list[str]()
+    coin = Random("pairs")
+    starts = list(range(1, len(ids) - 12))
+    coin.shuffle(starts)
+    for start in starts:
+        if tried >= most:
+            break
+        first = ids[start]
+        diff = git(folder, "show", "--format=", first, "--", *(f"*{s}" for s in suffixes))
+        if not DELETES.search(diff.decode("utf-8", "replace")):
+            continue
+        onto = git(folder, "rev-parse", f"{first}^").decode().strip()
+        second = ids[start + coin.randint(1, 10)]
+        try:
+            a = at_commit(folder, first, onto, onto, suffixes, "first")
+            parent = git(folder, "rev-parse", f"{second}^").decode().strip()
+            b = at_commit(folder, second, parent, onto, suffixes, "second")
+        except (OSError, ValueError):
+            continue
+        if a is None or b is None:
+            continue
+        tried += 1
+        found = Candidates(onto, (a, b))
+        landing = land_candidates(repository, found, ["first", "second"])
+        takes += bool(compared(found).reader.edit(a).names.taken)
+        told = [o.message for e in landing.left_out for o in e.obstacles if o.word == "breaks"]
+        if told:
+            alarms.append(f"{first[:10]} {second[:10]}: {'; '.join(told[:3])}")
+    print(f"{Path(folder).parent.name}: {tried} pairs of commits that were merged, of {takes} the "
+          f"first takes a name away: {len(alarms)} false alarms")  # fmt: skip
+    print("\n".join(alarms))
+
+
+# --- many -----------------------------------------------------------------------------------------
+
+
+def many(count: int = 1000) -> None:
+    rows = [f"line_{n} = {n}" for n in range(2 * count)]
+    text = "\n".join(rows) + "\n\n\nclass Store:\n    size = 0\n"
+    ways = {
+        "a line each": lambda n: text.replace(f"line_{2 * n} = ", f"line_{2 * n} = 1 + "),
+        "the same line": lambda n: text.replace("line_0 = 0", f"line_0 = -{n}"),
+        "a method each": lambda n: f"{text}\n    def method_{n}(self):\n        return {n}\n",
+    }
+    for way, revised in ways.items():
+        every = tuple(
+            replace(candidate(f"c{n}", {"a.py": text}, {"a.py": revised(n)}), task=f"task {n}")
+            for n in range(count)
+        )
+        began = time.process_time()
+        landing = land_candidates(None, Candidates("0" * 40, every))
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+        left_out = len(landing.left_out)
+        print(f"{count:,} candidates, {way}: {len(landing.order)} land, {left_out} "
+              f"left out; CPU s {time.process_time() - began:.1f}, {peak:,.0f} MB")  # fmt: skip
+
+
 if __name__ == "__main__":
-    kind, repository_folder, *rest = sys.argv[1:]
-    if kind == "heads":
-        heads(repository_folder, *rest)
-    else:
-        merges(repository_folder, *map(int, rest))
+    kind, *rest = sys.argv[1:]
+    modes = {"heads": heads, "merges": merges, "planted": planted, "pairs": pairs, "many": many}
+    modes[kind](*(int(each) if each.isdecimal() else each for each in rest))

@@ -16,14 +16,14 @@ from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from enum import Enum
+from enum import IntEnum
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from excise.syntax import encode
 
 if TYPE_CHECKING:
-    from tree_sitter import Node, Tree
+    from tree_sitter import Node, Tree, TreeCursor
 
 Key = tuple[tuple[str, ...], str]
 """A name and the scope that binds it: the names of functions and classes, the outermost first."""
@@ -67,7 +67,7 @@ _LONGEST = 200
 _VERSION = re.compile(r"/v\d+$|\.v\d+$")
 
 
-class _Role(Enum):
+class _Role(IntEnum):
     """What is done with the names below a node."""
 
     READ = 0
@@ -260,6 +260,7 @@ class _NodeKind(NamedTuple):
     is_scope: bool
     is_name: bool
     is_import: bool
+    has_no_names: bool
 
 
 @cache
@@ -273,6 +274,7 @@ def _kind_of(node_type: str) -> _NodeKind:
         is_function or is_class or (is_scope and bool(_SPACE.search(node_type))),
         bool(_NAME.search(node_type)),
         bool(_IMPORT.search(node_type)),
+        bool(_NO_NAMES.search(node_type)),
     )
 
 
@@ -293,26 +295,56 @@ class _Frame:
     before: str = ""
 
 
+FunctionNames = dict[tuple[object, ...], list[_Name]]
+"""By the text of a function and what is around it: its names, with lines from its first one."""
+
+
 class _Walk:
     """The way through a tree, whole or only where it touches some lines."""
 
-    def __init__(self, tree: Tree, text: str, spans: Sequence[tuple[int, int]] | None) -> None:
-        self._tree, self._data, self._spans = tree, encode(text), spans
+    def __init__(
+        self,
+        tree: Tree,
+        text: str,
+        spans: Sequence[tuple[int, int]] | None,
+        known: FunctionNames | None = None,
+    ) -> None:
+        self._tree, self._data, self._spans, self._known = tree, encode(text), spans, known
         self._starts = [start for start, _ in spans or ()]
 
     def names(self) -> Iterator[_Name]:
         """Yield the names. Broken parts are only looked at where the whole text is."""
-        cursor = self._tree.walk()
-        frames = [_Frame(self._tree.root_node, "", _NameScope(), _Role.READ, -1)]
+        root = _Frame(self._tree.root_node, "", _NameScope(), _Role.READ, -1)
+        return self._names(self._tree.walk(), None, root)
+
+    def _function(self, node: Node, field: str | None, above: _Frame) -> Iterator[_Name]:
+        """Yield the names of a function, of which another version of the text may have told."""
+        known, first = self._known, node.start_point[0]
+        assert known is not None
+        text = self._data[node.start_byte : node.end_byte]
+        key = field, above.type, above.before, above.role, above.scope, text
+        if key not in known:
+            names = self._names(node.walk(), field, above)
+            known[key] = [name._replace(line=name.line - first) for name in names]
+        return (name._replace(line=name.line + first) for name in known[key])
+
+    def _names(self, cursor: TreeCursor, field: str | None, outermost: _Frame) -> Iterator[_Name]:
+        """Yield the names of the node of a cursor, which is in a field of the node above."""
+        top, frames = cursor.node, [outermost]
         while True:
             node, above = cursor.node, frames[-1]
             assert node is not None
             kind, goes_below = node.type, False
-            if self._touches(node.start_point[0], node.end_point[0]):
-                role = self._role(node, kind, cursor.field_name, above)
+            field = field if node == top else cursor.field_name
+            is_function = self._known is not None and _kind_of(kind).is_function and node != top
+            if is_function and node.is_named and not above.scope.is_within_function:
+                yield from self._function(node, field, above)
+            elif self._touches(node.start_point[0], node.end_point[0]):
+                role = self._role(node, kind, field, above)
                 goes_below = self._spans is None or kind != "ERROR"
-                leaves = () if node.child_count else self._leaf(node, kind, role, above)
-                yield from (name for name in leaves if self._touches(name.line, name.line))
+                for name in () if node.child_count else self._leaf(node, kind, role, above):
+                    if self._touches(name.line, name.line):
+                        yield name
                 if kind == "import_spec" and node.child_by_field_name("name") is None:
                     yield from self._last_part(node, above.scope)
             above.before = kind
@@ -362,7 +394,7 @@ class _Walk:
     def _role(self, node: Node, kind: str, field: str | None, above: _Frame) -> _Role:
         """Return what is done with the names of a node, by its field and the node above."""
         inherited, parent = above.role, above.type
-        if inherited is _Role.PATH or _NO_NAMES.search(kind):
+        if inherited is _Role.PATH or _kind_of(kind).has_no_names:
             return _Role.PATH if inherited in (_Role.PATH, _Role.IMPORT) else _Role.READ
         if inherited is _Role.IMPORT:
             return _imported(field, above)
@@ -475,9 +507,13 @@ class TextNames(NamedTuple):
     uses: dict[tuple[str, bool], list[int]]
 
     @classmethod
-    def of(cls, tree: Tree, text: str) -> TextNames:
-        """Collect the names of a normalised text, given its tree by `excise.syntax.parse`."""
-        names = list(_Walk(tree, text, None).names())
+    def of(cls, tree: Tree, text: str, known: FunctionNames) -> TextNames:
+        """Collect the names of a normalised text, given its tree by `excise.syntax.parse`.
+
+        - ``known``: the names of functions in other texts of the grammar; those of this text are
+          added.
+        """
+        names = list(_Walk(tree, text, None, known).names())
         own = cls({}, Counter(), {})
         for name in names:
             is_set = name.role is _Role.MEMBER and name.is_member

@@ -17,13 +17,13 @@ missing. Names of Python's modules are looked at in one file only: its imports s
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from excise import languages
-from excise.bindings import TextNames
+from excise.bindings import FunctionNames, TextNames
 from excise.errors import Unparsable
 from excise.preparation import Readings
 from excise.reading import PARSER_SECONDS, Reading
@@ -46,11 +46,17 @@ _OVERLOADED = frozenset(("java", "csharp", "c", "kotlin", "swift", "scala", "dar
 """Families in which a scope may define a name twice."""
 
 _OPEN = {
-    "python": re.compile(r"import \*|\b(?:globals|exec|setattr|vars|__getattr__)\b"),
+    "python": re.compile(
+        r"import \*|\b(?:globals|locals|exec|vars)\(|\bsetattr\((?!self\b)|^def __getattr__",
+        re.MULTILINE,
+    ),
     "javascript": re.compile(r"export \*"),
     "c": re.compile("##"),
 }
 """By family, what gives a text names that nobody sees."""
+
+_OPEN_CLASS = re.compile(r"\b(?:setattr|__getattr__)\b")
+"""What gives a class of Python such members."""
 
 _MOST = 400_000
 """Characters above which a text is not read: no person's file."""
@@ -152,6 +158,7 @@ class NameReader:
     def __init__(self, readings: Readings | None = None) -> None:
         self._readings = Readings() if readings is None else readings
         self._known: dict[tuple[str, str], _FileNames | None] = {}
+        self._functions: defaultdict[str, FunctionNames] = defaultdict(dict)
 
     def edit(self, files: Iterable[EditedFile]) -> NamedEdit:
         """Read an edit: its files of code. Those that nobody can read take and use nothing."""
@@ -174,7 +181,9 @@ class NameReader:
             is_open = family in _OPEN and _OPEN[family].search(after.text)
             for name, is_member in before.names.defined.items():
                 last = _last(name)
-                if last not in given and not is_open and not (is_member and last in _COMMON):
+                if is_member and (last in _COMMON or _OPEN_CLASS.search(after.text)):
+                    continue
+                if last not in given and not is_open:
                     is_hidden = family == "c" and _is_static(before.text, name)
                     taken.append(_Taken(file.path, name, is_member, family, is_hidden))
             for name, new in _new_uses(file, before, after):
@@ -204,7 +213,9 @@ class NameReader:
             return None
         if tree.root_node.has_error:
             return None
-        return _FileNames(text, family, TextNames.of(tree, text))
+        return _FileNames(
+            text, family, TextNames.of(tree, text, self._functions[reading.grammar or ""])
+        )
 
 
 def _new_uses(

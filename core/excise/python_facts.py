@@ -177,7 +177,8 @@ class Module:
             return False
         try:
             return all(
-                old is new or _Comparison(old, new, unread).of_statements(old.node, new.node)
+                old.node is new.node
+                or _Comparison(old, new, unread).of_statements(old.node, new.node)
                 for old, new in zip(before, after, strict=True)
             )
         except RecursionError:

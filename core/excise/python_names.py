@@ -227,12 +227,14 @@ class Statement(NamedTuple):
     - ``first``: the number of the first of them in its tree, which counts from the text or part
       that was parsed.
     - ``is_apart``: whether the lines contain the entire statement, and no part of others.
+    - ``shift``: how much farther down a line of the text is than in the tree.
     """
 
     node: ast.stmt
     lines: tuple[str, ...]
     first: int
     is_apart: bool
+    shift: int = 0
 
     def lines_of(self, node: ast.stmt) -> tuple[str, ...]:
         """Return the lines of a statement below it, decorators included."""
@@ -261,7 +263,7 @@ def parse_beside(
             continue
         part = tuple(lines[start:position])
         if part in parts:
-            result += parts[part]
+            result += (each._replace(shift=start) for each in parts[part])
         elif not all(map(_is_blank, part)):
             if any(text.rstrip().endswith("\\") or "\ufeff" in text for text in part):
                 return None
@@ -269,9 +271,9 @@ def parse_beside(
                 parts[part] = _pieces(ast.parse("\n".join(part)).body, part)
             except SyntaxError:
                 return None
-            result += parts[part]
+            result += (each._replace(shift=start) for each in parts[part])
         if piece is not None:
-            result.append(piece)
+            result.append(piece._replace(shift=position - piece.first + 1))
             start = position + len(piece.lines)
     return tuple(result)
 

@@ -8,7 +8,7 @@ from collections import Counter
 from dataclasses import replace
 
 import pytest
-from examples.tasks import BASE, CFG, PLANTED
+from examples.tasks import BASE, CFG, EXTRA, PLANTED, RENAMED
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.server.command import excise
@@ -25,6 +25,7 @@ from excise_server.candidates.landing import MOST, land_candidates
 from excise_server.foundation.changes import differing_lines
 from excise_server.foundation.inputs import SourceError
 from excise_server.git.command import ALLOWED, WRITES
+from excise_server.report.land import land_document, land_lines
 from excise_server.review.candidate import marked_identical
 from excise_server.review.landing import Chosen, land
 from excise_server.review.taking import Choice, take
@@ -174,6 +175,79 @@ def test_a_branch_has_a_commit_for_each_with_its_author_and_message_and_nothing_
     assert repo.git("write-tree") == repo.git("rev-parse", "agents/together^{tree}")
 
 
+MAIL = """\
+From 0123456789012345678901234567890123456789 Mon Sep 17 00:00:00 2001
+From: {sender}
+Date: {date}
+Subject: [PATCH v2 3/7] {subject}
+
+{text}Why: it is
+needed.
+
+Signed-off-by: Zo\u00eb <zoe@example.org>
+---
+ new-{n}.py | 1 +
+
+diff --git a/new-{n}.py b/new-{n}.py
+new file mode 100644
+index 0000000..d00491f
+--- /dev/null
++++ b/new-{n}.py
+@@ -0,0 +1 @@
++1
+--
+2.40.0
+
+"""
+
+
+@needs_git
+@pytest.mark.parametrize(
+    ("sender", "date", "text"),
+    [
+        ("Zo\u00eb <zoe@example.org>", "Tue, 24 Nov 2020 11:00:40 +0230", ""),
+        ('"A, B" <a@b.org>', "Tue, 24 Nov 2020 11:00:40 -0800", ""),
+        ("a@b.org", "24 Nov 2020 11:00:40 GMT", ""),
+        ("List <list@b.org>", "Tue, 24 Nov 2020 11:00:40 +0000", "From: Mina <mina@b.org>\n\n"),
+        ("List <list@b.org>", "Tue, 24 Nov 2020 11:00:40 +0000",
+         "From: Mina <mina@b.org>\nDate: Mon, 23 Nov 2020 11:00:40 +0100\nSubject: other\n\n"),
+    ],
+)  # fmt: skip
+def test_a_mail_becomes_the_commit_that_git_am_makes_of_it(
+    tmp_path, monkeypatch, sender, date, text
+):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    repo = make(tmp_path, monkeypatch)
+    repo.commit(**{path.replace(".", "__"): content for path, content in BASE.items()})
+    mails = tmp_path / "mails"
+    mails.mkdir()
+    mail = MAIL.format(sender=sender, date=date, text=text, subject="cfg: add a file", n=1)
+    (mails / "one.mbox").write_text(mail)
+    ran = run(repo, "--patches", str(mails), "--branch", "landed")
+    assert "branch landed: 1 commit on " in ran.out
+    repo.git("checkout", "--quiet", "-b", "mailed")
+    repo.git("am", "--quiet", str(mails / "one.mbox"))
+    told = [repo.git("log", "-1", "--date=raw", "--format=%an|%ae|%ad|%B|%T", name)
+            for name in ("landed", "mailed")]  # fmt: skip
+    assert told[0] == told[1]
+
+
+@needs_git
+def test_a_mail_of_no_date_or_no_sender_lands_as_well(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    repo = make(tmp_path, monkeypatch)
+    repo.commit(**{path.replace(".", "__"): content for path, content in BASE.items()})
+    facts = {"text": "", "subject": "add it"}
+    broken = [("Mina <m@b.org>", "yesterday"), ("", "Tue, 24 Nov 2020 11:00:40 +0000")]
+    for n, (sender, date) in enumerate(broken):
+        mail = MAIL.format(sender=sender, date=date, n=n, **facts)
+        (repo.path.parent / f"{n}.mbox").write_text(mail)
+    mails = [part for n in (0, 1) for part in ("--patches", str(repo.path.parent / f"{n}.mbox"))]
+    run(repo, *mails, "--branch", "landed")
+    authors = repo.git("log", "--reverse", "--format=%an", "main..landed").decode().split()
+    assert sorted(authors) == ["Ada", "Mina"]
+
+
 @needs_git
 @pytest.mark.slow
 @pytest.mark.parametrize(
@@ -304,6 +378,29 @@ def test_identical_candidates_are_one_and_who_fails_does_not_land():
 
 
 # --- what fits ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("edits", "heading"),
+    [
+        ({}, "No candidate changes 00000000"),
+        ({"a": RENAMED}, "The only candidate lands onto 00000000"),
+        ({"a": RENAMED, "b": {"extra.py": EXTRA}}, "1 of 2 candidates lands onto 00000000"),
+        ({"a": RENAMED, "b": RENAMED}, "The only candidate lands onto 00000000"),
+        ({"a": RENAMED, "b": {"b.py": "b = 1\n"}},
+         "All 2 candidates land together onto 00000000, in this order"),
+    ],
+)  # fmt: skip
+def test_the_heading_is_a_sentence_whatever_lands(edits, heading):
+    lines = [*land_lines(land_document("", landed(edits)))]
+    assert lines[0] == heading
+    assert ("note: a: the same as b" in lines) is (edits.get("b") is RENAMED)
+
+
+def test_a_candidate_that_fails_alone_does_not_land():
+    failing = [Verdict(candidate="a", passed=False)]
+    heading = next(land_lines(land_document("", landed({"a": RENAMED}, verdicts=failing))))
+    assert heading == "The only candidate does not land onto 00000000"
 
 
 def test_a_cycle_of_collisions_lands_as_many_as_fit():

@@ -310,6 +310,41 @@ def test_a_name_that_is_still_there_breaks_nobody(after):
     assert broken({"cfg.py": text}, {"extra.py": EXTRA}, BASE) == []
 
 
+def test_a_use_in_the_middle_of_a_file_is_named_by_its_line_there():
+    above, below = "import os\n\n\ndef f():\n    pass\n", "\n\ndef g():\n    pass\n"
+    new = "\n\nimport cfg\n\n\ndef h():\n    return cfg.parse(1)\n"
+    base = {**BASE, "use.py": above + below}
+    [(by, path, line)] = broken(RENAMED, new_user(above + new + below), base)
+    assert (by, path, line) == ("a", "use.py", 12)
+    before = {**BASE, "use.py": above + "\n\nimport cfg\n\n" + below}
+    after = new_user(above + "\n\nimport cfg\n\n" + below + "\n\ncfg.parse(1)\n")
+    assert broken(RENAMED, after, before) == [("a", "use.py", 16)]
+
+
+@pytest.mark.parametrize(
+    ("taker", "user"),
+    [
+        # A new file of the name of a module that is not at hand.
+        ({"deep/flask.py": "x = 1\n"}, "from flask import g\ng()\n"),
+        # A module that becomes a package.
+        ({"cfg.py": None, "cfg/__init__.py": CFG}, "from . import cfg\ncfg.parse(1)\n"),
+        # An import that may fail.
+        ({"cfg.py": None}, "try:\n    from cfg import parse\nexcept E:\n    parse = 0\nparse(1)\n"),
+    ],
+)
+def test_what_only_looks_as_if_it_took_a_name_away_breaks_nobody(taker, user):
+    assert broken(taker, new_user(user), BASE) == []
+
+
+@pytest.mark.parametrize("more", ["setattr(self, name, 1)", "vars(self).update(a=1)"])
+def test_a_class_that_sets_its_own_attributes_hides_no_name_of_its_module(more):
+    base = {
+        "m.py": f"class C:\n    def f(self, name):\n        {more}\n\n\ndef gone(x):\n    pass\n"
+    }
+    changed = {"m.py": base["m.py"].replace("gone", "renamed")}
+    assert broken(changed, new_user("import m\nm.gone(1)\n"), base) == [("a", "use.py", 2)]
+
+
 def test_what_the_origin_used_already_is_no_new_use():
     base = {**BASE, "extra.py": EXTRA}
     assert broken(RENAMED, {"extra.py": EXTRA + "x = 1\n"}, base) == []

@@ -16,7 +16,13 @@ from excise_server.foundation.inputs import first_few
 from excise_server.review.candidate import Candidate
 from excise_server.review.hunks import change_set
 from excise_server.review.kinds import kind_of
-from excise_server.review.relations import CandidateRelation, Task, relations, tasks_of
+from excise_server.review.relations import (
+    CandidateReader,
+    CandidateRelation,
+    Task,
+    relations,
+    tasks_of,
+)
 from excise_server.sources.candidates import Candidates
 
 
@@ -24,15 +30,15 @@ from excise_server.sources.candidates import Candidates
 class Compared:
     """Candidates of one target, compared as wholes: each file by its grammar.
 
-    - ``pairs``: by id, the files that each changes.
-    - ``patches``: the same without the ignored files.
+    - ``reader``: what it read of them, for more questions.
+    - ``patches``: the files that each changes, without the ignored ones.
     - ``matrix``: their similarities, with all notes about each.
     - ``kinds``: what each file that a candidate changes is for, by path.
     - ``relations``: the pairs that are not independent.
     - ``tasks``: their tasks, the largest first.
     """
 
-    pairs: dict[str, tuple[FilePair, ...]]
+    reader: CandidateReader
     patches: tuple[Patch, ...]
     matrix: ScoreMatrix
     kinds: tuple[dict[str, str], ...]
@@ -92,9 +98,10 @@ def compared(
     - ``readings``: those of another matrix with some of the same texts.
     """
     edits, matrix, kinds = scored(candidates, ignored=ignored, cancel=cancel, readings=readings)
-    related = relations(candidates.found, matrix, edits.pairs, cancel)
+    reader = CandidateReader(edits.pairs, matrix.readings)
+    related = relations(candidates.found, matrix, reader, cancel)
     return Compared(
-        edits.pairs, tuple(edits.patches.values()), matrix, kinds, related,
+        reader, tuple(edits.patches.values()), matrix, kinds, related,
         tasks_of(candidates.found, related),
     )  # fmt: skip
 

@@ -89,8 +89,7 @@ def land_candidates(
     broken, note = {}, ""
     if repository is not None:
         target = _Target(repository, candidates.origin)
-        readings = every.matrix.readings
-        broken = broken_in_target(chosen.candidates, every.pairs, readings, target.files_with)
+        broken = broken_in_target(chosen.candidates, every.reader, target.files_with)
         note = target.note
     landing = land(chosen, every.relations, broken, anyway=anyway)
     sha256 = repository is not None and len(candidates.origin) == SHA256_DIGITS

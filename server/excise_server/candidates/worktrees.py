@@ -129,7 +129,7 @@ def compare_candidates(
     )
     if others:  # without a vote, and without a part in any number
         every = compared(candidates, ignored=ignored, cancel=cancel, readings=every.matrix.readings)
-    matrix, pairs, patches, kinds = every.matrix, every.pairs, every.patches, every.kinds
+    matrix, pairs, patches, kinds = every.matrix, every.reader.pairs, every.patches, every.kinds
     facts = dict(zip(matrix.ids, matrix.facts_by_path, strict=True))
     ranked = rank_tasks(
         matrix, chosen, threshold=threshold, linkage=linkage, standing=judged.standing,

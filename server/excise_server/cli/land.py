@@ -205,8 +205,8 @@ def _commits(repository: Repository, landing: Landing) -> list[NewCommit]:
 def _commit(
     repository: Repository, candidate: Candidate, files: dict[str, Side | None]
 ) -> NewCommit:
-    own = None
-    if candidate.commit and candidate.base and not candidate.uncommitted:
+    own = candidate.written
+    if own is None and candidate.commit and candidate.base and not candidate.uncommitted:
         own = written(repository, candidate.base, candidate.commit)
     if own is None:
         title = candidate.given if candidate.kind in ("patch", "run") else ""

@@ -12,6 +12,7 @@ from excise_server.foundation.escape import visible
 from excise_server.foundation.inputs import SourceError
 from excise_server.git.command import GitError
 from excise_server.git.repository import Repository
+from excise_server.review.candidate import Written
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,16 +28,6 @@ class NewCommit:
     author: str = ""
     mail: str = ""
     date: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Written:
-    """Who wrote some commits, when the last of them, and their messages, the oldest first."""
-
-    author: str
-    mail: str
-    date: str
-    message: str
 
 
 def check_branch(repository: Repository, name: str) -> None:
@@ -66,15 +57,11 @@ def written(repository: Repository, base: str, commit: str) -> Written | None:
     options = ("--reverse", "--topo-order", "--no-merges", "--date=raw", f"--format={fields}")
     out = repository.git.run("rev-list", *options, f"{base}..{commit}")
     parts = out.decode("utf-8", "surrogateescape").split("\0")[:-1]
-    commits = [parts[start : start + 4] for start in range(0, len(parts), 4)]
-    if not commits:
-        return None
-    authors = dict.fromkeys((name.rpartition("\n")[2], mail) for name, mail, _, _ in commits)
-    (author, mail), *others = authors
-    messages = list(dict.fromkeys(message.strip() for *_, message in commits))
-    more = [f"Co-authored-by: {name} <{address}>" for name, address in others]
-    message = "\n\n".join([*messages, *(["\n".join(more)] if more else [])])
-    return Written(author, mail, commits[-1][2], f"{message}\n")
+    commits = [
+        Written(name.rpartition("\n")[2], *parts[start + 1 : start + 4])
+        for start, name in list(enumerate(parts))[::4]
+    ]
+    return Written.together(commits) if commits else None
 
 
 def make_branch(

@@ -80,7 +80,7 @@ def land_lines(document: d.LandDocument, most: int = MOST) -> Iterator[str]:
     landed, left_out = document.landed, document.left_out
     count = len(landed) + len(left_out) + sum(map(len, document.undecided))
     onto = document.origin[:8]
-    yield f"{_number(count, 'candidate')}: {len(landed)} land together onto {onto}, in this order"
+    yield _heading(len(landed), count, onto)
     width = min(_WIDEST, max((len(each.label) for each in (*landed, *left_out)), default=0))
     for each in landed[:most]:
         yield f"  {each.label:{width}}  {first_few(each.paths, _MOST_PATHS)}"
@@ -102,14 +102,27 @@ def land_lines(document: d.LandDocument, most: int = MOST) -> Iterator[str]:
     yield from (f"note: {note}" for note in document.notes[:most])
     yield from _more(document.notes, most, "notes", "")
     if not landed:
-        yield "nothing lands"
-    elif document.branch is not None:
+        return
+    if document.branch is not None:
         yield f"branch {document.branch}: {_number(len(document.commits), 'commit')} on {onto}"
     elif document.undo is not None:
         yield f"written: {_number(len(document.files), 'file')}; to undo: {document.undo}"
     else:
         files = _number(len(document.files), "file")
         yield f"{files} changed: excise land | git apply, or --write, or --branch NAME"
+
+
+def _heading(landed: int, count: int, onto: str) -> str:
+    """Return how many candidates land, as a sentence."""
+    if not count:
+        return f"No candidate changes {onto}"
+    if landed in (0, 1):
+        some = f"{landed or 'None'} of {count:,} candidates"
+        which = "The only candidate" if count == 1 else some
+        verb = "does not land" if count == 1 and not landed else "lands"
+        return f"{which} {verb} onto {onto}"
+    which = "All" if landed == count else f"{landed:,} of"
+    return f"{which} {count:,} candidates land together onto {onto}, in this order"
 
 
 def _number(count: int, word: str) -> str:

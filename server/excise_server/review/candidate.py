@@ -19,6 +19,28 @@ SCHEMES = ("client", *(kind for source in SOURCES.values() for kind in source.ki
 
 
 @dataclass(frozen=True, slots=True)
+class Written:
+    """Who wrote a commit or a mail, when, and its message. Git's fields: empty if not known."""
+
+    author: str
+    mail: str
+    date: str
+    message: str
+
+    @classmethod
+    def together(cls, parts: Sequence[Written]) -> Written:
+        """Return several as one: the first author, with the others in the message, the last date.
+
+        - ``parts``: at least one, the oldest first.
+        """
+        (author, mail), *others = dict.fromkeys((part.author, part.mail) for part in parts)
+        messages = list(dict.fromkeys(part.message.strip() for part in parts))
+        more = [f"Co-authored-by: {name} <{address}>" for name, address in others]
+        message = "\n\n".join([*messages, *(["\n".join(more)] if more else [])])
+        return cls(author, mail, parts[-1].date, f"{message}\n")
+
+
+@dataclass(frozen=True, slots=True)
 class Candidate:
     """One proposal, as a change of the target.
 
@@ -46,6 +68,7 @@ class Candidate:
       were left behind (``scratch``), and texts that are prose (``docs``).
     - ``conflicts``: by path, what the target changed there as well.
     - ``disputed``: by path of a conflict, the lines (from, to) of the target, if they are known.
+    - ``written``: who wrote a patch, by its mails.
     """
 
     id: str
@@ -72,6 +95,7 @@ class Candidate:
     conflicts: dict[str, str] = field(default_factory=dict)
     disputed: dict[str, tuple[tuple[int, int], ...]] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    written: Written | None = None
 
     @property
     def kind(self) -> str:

@@ -10,13 +10,14 @@ from __future__ import annotations
 import ast
 import inspect
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from excise.errors import Unparsable
 from excise.python_facts import Module
+from excise.python_names import Statement
 from excise_server.foundation.escape import printable, shown_name
 
 _ANY_NAME = frozenset((
@@ -60,6 +61,30 @@ class _NameUse(NamedTuple):
 
 
 @dataclass(slots=True)
+class _Part:
+    """What a top-level statement uses and binds; its lines count from those of its tree.
+
+    - ``names``: what it binds at the top level of its file.
+    - ``bound``: how often it binds each name, wherever.
+    - ``stored``, ``own_stored``: the attributes that it assigns, and those of ``self``.
+    - ``modules``, ``imported``: what the names are that it imports.
+    - ``called``, ``chains``: names and attributes of names, of which the file knows what they are.
+    """
+
+    uses: list[_NameUse] = field(default_factory=list)
+    names: set[str] = field(default_factory=set)
+    bound: Counter[str] = field(default_factory=Counter)
+    stored: set[str] = field(default_factory=set)
+    own_stored: set[str] = field(default_factory=set)
+    signatures: dict[str, inspect.Signature] = field(default_factory=dict)
+    modules: dict[str, tuple[int, str]] = field(default_factory=dict)
+    imported: dict[str, tuple[tuple[int, str] | None, str]] = field(default_factory=dict)
+    called: list[tuple[str, ast.Call]] = field(default_factory=list)
+    chains: list[tuple[str, ast.Attribute, ast.Call | None]] = field(default_factory=list)
+    has_any: bool = False
+
+
+@dataclass(slots=True)
 class _PythonFile:
     """What a file uses, and has at its top level: any name, if ``has_any``."""
 
@@ -68,6 +93,37 @@ class _PythonFile:
     stored: set[str] = field(default_factory=set)
     signatures: dict[str, inspect.Signature] = field(default_factory=dict)
     has_any: bool = False
+
+    @classmethod
+    def of(cls, parts: Sequence[tuple[int, _Part]]) -> _PythonFile:
+        """Put statements together, each with how far down it is from its lines."""
+        every, file = _Part(), cls()
+        for shift, part in parts:
+            file.names |= part.names
+            file.stored |= part.stored
+            file.has_any |= part.has_any
+            file.uses += [use._replace(line=use.line + shift) for use in part.uses]
+            every.bound.update(part.bound)
+            every.own_stored |= part.own_stored
+            every.modules |= part.modules
+            every.imported |= part.imported
+        bound = every.bound
+        for shift, part in parts:
+            file.signatures |= {
+                name: signature
+                for name, signature in part.signatures.items()
+                if bound[name.partition(".")[0]] == 1
+                and name.partition(".")[2] not in every.own_stored
+            }
+            for name, call in part.called:
+                if bound[name] == 1 or "." in name:
+                    origin, own_name = every.imported.get(name, (None, name))
+                    file.uses.append(_NameUse(call.lineno + shift, origin, own_name, call))
+            for chain, attribute, outer in part.chains:
+                if chain in every.modules and bound[chain.partition(".")[0]] == 1:
+                    line, module = attribute.lineno + shift, every.modules[chain]
+                    file.uses.append(_NameUse(line, module, attribute.attr, outer))
+        return file
 
 
 class PythonFiles:
@@ -82,6 +138,7 @@ class PythonFiles:
     ) -> None:
         self._module_of = module_of
         self._read: dict[str, _PythonFile] = {}
+        self._parts: dict[ast.stmt, _Part] = {}
         self._paths = {path for path in paths if path.endswith(".py")}
         self._modules: dict[str, str] = {}
         for path in self._paths:
@@ -130,7 +187,7 @@ class PythonFiles:
         return {key[1] for key, times in uses.items() if times > 0}
 
     def _wrong(self, path: str, use: _NameUse, known: Mapping[str, _PythonFile]) -> WrongUse | None:
-        target = path if use.module is None else self._path_of(path, *use.module)
+        target = path if use.module is None else self._path_of(path, *use.module, known)
         if not target:
             return None
         file, name, where = known.get(target), printable(use.name), shown_name(target)
@@ -139,7 +196,7 @@ class PythonFiles:
             return WrongUse(path, use.line, "", message, target, is_call=False)
         if use.module is not None and use.name and not file.has_any and use.name not in file.names:
             level, module = use.module
-            if self._path_of(path, level, f"{module}.{use.name}".lstrip(".")) in known:
+            if self._path_of(path, level, f"{module}.{use.name}".lstrip("."), known) in known:
                 return None
             message = f"uses {name} of {where}, which does not define it"
             return WrongUse(path, use.line, use.name, message, target, is_call=False)
@@ -157,8 +214,11 @@ class PythonFiles:
             return WrongUse(path, use.line, use.name, message, target, is_call=True)
         return None
 
-    def _path_of(self, path: str, level: int, module: str) -> str:
-        """Return the path of a module as a file names it, or an empty string."""
+    def _path_of(self, path: str, level: int, module: str, known: Collection[str]) -> str:
+        """Return the path of a module as a file names it, or an empty string.
+
+        - ``known``: the paths that there are: a package may take the place of a module.
+        """
         if not level:
             return self._modules.get(module, "")
         folders = path.split("/")[:-level]
@@ -166,16 +226,23 @@ class PythonFiles:
             return ""
         stem = "/".join((*folders, *filter(None, module.split("."))))
         ends = (f"{stem}.py", f"{stem}/__init__.py".lstrip("/"))
-        return next((path for path in ends if path in self._paths), "")
+        there = [path for path in ends if path in self._paths]
+        return next((path for path in there if path in known), there[0] if there else "")
 
     def _file(self, text: str) -> _PythonFile:
         if text not in self._read:
             try:
-                body = self._module_of(text.removeprefix("\ufeff")).body
-                self._read[text] = _read(body)
+                pieces = self._module_of(text.removeprefix("\ufeff")).pieces
+                self._read[text] = _PythonFile.of([*map(self._part, pieces)])
             except (SyntaxError, Unparsable):
                 self._read[text] = _PythonFile(has_any=True)
         return self._read[text]
+
+    def _part(self, piece: Statement) -> tuple[int, _Part]:
+        """Return a statement that several texts may have, and how far down it is in this one."""
+        if piece.node not in self._parts:
+            self._parts[piece.node] = _part_of(piece.node)
+        return piece.shift, self._parts[piece.node]
 
 
 class _Surroundings(NamedTuple):
@@ -187,9 +254,9 @@ class _Surroundings(NamedTuple):
     call: ast.Call | None = None
 
 
-def _walk(body: list[ast.stmt]) -> Iterator[tuple[ast.AST, _Surroundings]]:
+def _walk(statement: ast.stmt) -> Iterator[tuple[ast.AST, _Surroundings]]:
     """Yield the nodes of a tree but for annotations, iteratively, as it may be deep."""
-    waiting: list[tuple[ast.AST, _Surroundings]] = [(node, _Surroundings()) for node in body]
+    waiting: list[tuple[ast.AST, _Surroundings]] = [(statement, _Surroundings())]
     while waiting:
         node, place = waiting.pop()
         yield node, place
@@ -199,32 +266,31 @@ def _walk(body: list[ast.stmt]) -> Iterator[tuple[ast.AST, _Surroundings]]:
         if isinstance(node, (*_FUNCTIONS, ast.Lambda, ast.ClassDef)):
             is_top = False
         for name, value in ast.iter_fields(node):
-            if name in ("annotation", "returns"):
+            if name in ("annotation", "returns", "ctx"):
                 continue
             tried = place.is_tried or (
                 isinstance(node, ast.Try) and name == "body" and bool(node.handlers)
             )
             call = node if isinstance(node, ast.Call) and name == "func" else None
-            within = _Surroundings(is_top, tried, owner, call)
-            children = value if isinstance(value, list) else [value]
-            waiting += [(child, within) for child in children if isinstance(child, ast.AST)]
+            children = [
+                child
+                for child in (value if isinstance(value, list) else (value,))
+                if isinstance(child, ast.AST)
+            ]
+            if children:
+                within = _Surroundings(is_top, tried, owner, call)
+                waiting += [(child, within) for child in children]
 
 
-def _read(body: list[ast.stmt]) -> _PythonFile:
-    file = _PythonFile()
-    bound: Counter[str] = Counter()
-    modules: dict[str, tuple[int, str]] = {}
-    imported: dict[str, tuple[tuple[int, str] | None, str]] = {}
-    called: list[tuple[str, ast.Call]] = []
-    chains: list[tuple[str, ast.Attribute, ast.Call | None]] = []
-    own_stored: set[str] = set()
-    for node, place in _walk(body):
+def _part_of(statement: ast.stmt) -> _Part:
+    part = _Part()
+    for node, place in _walk(statement):
         names: list[str] = []
         match node:
             case ast.Name(id=name, ctx=ast.Load()):
-                file.has_any |= name in _ANY_NAME
+                part.has_any |= name in _ANY_NAME and not _is_own(place.call)
                 if place.call is not None:
-                    called.append((name, place.call))
+                    part.called.append((name, place.call))
             case ast.Name(id=name) | ast.arg(arg=name) | ast.ExceptHandler(name=str(name)):
                 names = [name]
             case ast.MatchAs(name=str(name)) | ast.MatchStar(name=str(name)):
@@ -233,57 +299,51 @@ def _read(body: list[ast.stmt]) -> _PythonFile:
                 names = [name]
             case ast.Global(names=declared):
                 names = declared
-                file.names.update(declared)
+                part.names.update(declared)
             case ast.Attribute(value=value, attr=name, ctx=ctx):
-                file.has_any |= name in _ANY_NAME
+                part.has_any |= name in _ANY_NAME
                 chain = _chain(value)
                 if not isinstance(ctx, ast.Load):
-                    (own_stored if chain in _OWN else file.stored).add(name)
+                    (part.own_stored if chain in _OWN else part.stored).add(name)
                 elif chain == "self" and place.call is not None:
-                    called.append((f"{place.owner}.{name}", place.call))
+                    part.called.append((f"{place.owner}.{name}", place.call))
                 elif chain:
-                    chains.append((chain, node, place.call))
+                    part.chains.append((chain, node, place.call))
             case ast.Import(names=aliases):
                 names = [alias.asname or alias.name.partition(".")[0] for alias in aliases]
-                modules |= {a.asname or a.name: (0, a.name) for a in aliases}
-                used = [((0, alias.name), "") for alias in aliases]
-                file.uses += [_NameUse(node.lineno, *use) for use in used if not place.is_tried]
+                if not place.is_tried:
+                    part.modules |= {a.asname or a.name: (0, a.name) for a in aliases}
+                    part.uses += [_NameUse(node.lineno, (0, alias.name), "") for alias in aliases]
             case ast.ImportFrom(module=module, names=aliases, level=level):
                 names = [alias.asname or alias.name for alias in aliases]
-                file.has_any |= "*" in names
+                part.has_any |= "*" in names
                 source = level, module or ""
                 used = [(source, "" if alias.name == "*" else alias.name) for alias in aliases]
-                imported |= dict(zip(names, used, strict=True))
-                modules |= {
-                    name: (level, f"{module or ''}.{alias.name}".lstrip("."))
-                    for name, alias in zip(names, aliases, strict=True)
-                }
-                file.uses += [_NameUse(node.lineno, *use) for use in used if not place.is_tried]
+                if not place.is_tried:
+                    part.imported |= dict(zip(names, used, strict=True))
+                    part.modules |= {
+                        name: (level, f"{module or ''}.{alias.name}".lstrip("."))
+                        for name, alias in zip(names, aliases, strict=True)
+                    }
+                    part.uses += [_NameUse(node.lineno, *use) for use in used]
             case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
                 names = [name]
                 if place.is_top:
-                    file.has_any |= name in _ANY_NAME
-                    file.signatures |= _signatures("", [node])
+                    part.has_any |= name in _ANY_NAME
+                    part.signatures |= _signatures("", [node])
             case ast.ClassDef(name=name):
                 names = [name]
                 if place.is_top:
-                    file.signatures |= _signatures(f"{name}.", node.body)
-        bound.update(names)
+                    part.signatures |= _signatures(f"{name}.", node.body)
+        part.bound.update(names)
         if place.is_top:
-            file.names.update(names)
-    file.signatures = {
-        name: signature
-        for name, signature in file.signatures.items()
-        if bound[name.partition(".")[0]] == 1 and name.partition(".")[2] not in own_stored
-    }
-    for name, call in called:
-        if bound[name] == 1 or "." in name:
-            origin, own_name = imported.get(name, (None, name))
-            file.uses.append(_NameUse(call.lineno, origin, own_name, call))
-    for chain, attribute, outer in chains:
-        if chain in modules and bound[chain.partition(".")[0]] == 1:
-            file.uses.append(_NameUse(attribute.lineno, modules[chain], attribute.attr, outer))
-    return file
+            part.names.update(names)
+    return part
+
+
+def _is_own(call: ast.Call | None) -> bool:
+    """Whether a call is about ``self``: what it sets is no name of the module."""
+    return call is not None and bool(call.args) and _chain(call.args[0]) in _OWN
 
 
 def _chain(node: ast.expr) -> str:

@@ -157,7 +157,7 @@ def land(
         for candidate in chosen.candidates
         if candidate.id not in landed
     ]
-    notes += [*_both_add(order, related), *_generated(order)]
+    notes += [*_both_add(order, related), *_generated(order), *_same(order)]
     return Landing(
         tuple(order), (*left_out, *chosen.left_out), chosen.undecided, taken, tuple(notes)
     )
@@ -252,6 +252,14 @@ def _obstacle(why: RelationReason, own: str, other: str, label: str) -> Obstacle
         )
     does = "breaks" if why.by == own else "is broken by"
     return Obstacle("breaks", f"{does} {label}: {why.message}", other, why.path, why.line)
+
+
+def _same(order: Iterable[Candidate]) -> Iterator[str]:
+    """Yield which candidates stand for others that make the same of the target."""
+    for candidate in order:
+        if candidate.identical:
+            others = first_few([*map(shown_name, candidate.identical)])
+            yield f"{shown_name(candidate.label)}: the same as {others}"
 
 
 def _generated(order: Iterable[Candidate]) -> list[str]:

@@ -153,7 +153,7 @@ class _Meeting(NamedTuple):
 def relations(
     candidates: Sequence[Candidate],
     matrix: ScoreMatrix,
-    pairs: Mapping[str, Sequence[FilePair]],
+    reader: CandidateReader,
     cancel: CancelFlag | None = None,
 ) -> tuple[CandidateRelation, ...]:
     """Return all pairs of candidates that are not independent, in the order of the candidates.
@@ -165,10 +165,8 @@ def relations(
 
     - ``candidates``: changes of one target.
     - ``matrix``: their comparison, in the same order.
-    - ``pairs``: by id, the `patch_files` of each.
     """
-    reader = _Reader(candidates, pairs, matrix.readings)
-    edits = [reader.edit(candidate, pairs[candidate.id]) for candidate in candidates]
+    edits = [reader.edit(candidate) for candidate in candidates]
     meeting, users = defaultdict[object, list[int]](list), defaultdict[str, set[int]](set)
     for index, edit in enumerate(edits):
         paths = {change.pair.path for change in edit.changes.values()}
@@ -198,31 +196,24 @@ def relations(
     return tuple(every)
 
 
-Texts = Mapping[str, str]
-"""Normalised texts by path."""
-
-
 def broken_in_target(
-    candidates: Iterable[Candidate],
-    pairs: Mapping[str, Sequence[FilePair]],
-    readings: Readings,
-    files_with: Callable[[frozenset[str]], Texts],
+    candidates: Sequence[Candidate],
+    reader: CandidateReader,
+    files_with: Callable[[frozenset[str]], Mapping[str, str]],
 ) -> dict[str, tuple[RelationReason, ...]]:
     """Return by id what candidates take away and files use that they do not change.
 
-    - ``pairs``, ``readings``: as of `relations`.
-    - ``files_with``: returns the files of the target that have one of some words.
+    - ``files_with``: returns the files of the target that have one of some words, as normalised
+      texts by path.
     """
-    candidates = list(candidates)
-    edits = _Reader(candidates, pairs, readings)
-    taken = {c.id: edits.edit(c, pairs[c.id]) for c in candidates}
     words = {
-        name: frozenset(
+        candidate.id: frozenset(
             word
             for word in (*edit.names.taken_names, *edit.taken)
             if word.isidentifier() and len(word) > 1
         )
-        for name, edit in taken.items()
+        for candidate in candidates
+        for edit in (reader.edit(candidate),)
     }
     files = files_with(frozenset().union(*words.values()))
     words_of = {path: set(_WORD.findall(text)) for path, text in files.items()}
@@ -238,10 +229,12 @@ def broken_in_target(
             path: Side("100644", files[path].encode("utf-8", "surrogatepass")) for path in using
         }
         target = Candidate("", "", "", "", label="the target", new=sides)
-        beside = {"": patch_files({}, sides), candidate.id: pairs[candidate.id]}
-        reader = _Reader([candidate, target], beside, readings)
-        a, b = (reader.edit(each, beside[each.id]) for each in (candidate, target))
-        reasons = [why for why in reader.broken(a, b) if why.by == candidate.id]
+        with_target = reader.beside(candidate, target)
+        reasons = [
+            why
+            for why in with_target.broken(*map(with_target.edit, (candidate, target)))
+            if why.by == candidate.id
+        ]
         if reasons:
             broken[candidate.id] = tuple(reasons)[:MOST_EVIDENCE]
     return broken
@@ -253,26 +246,38 @@ def _tasks_named(candidate: Candidate) -> list[tuple[str, ...]]:
     return [*known, *((issue,) for issue in candidate.issues)]
 
 
-class _Reader:
-    """Reads the names of candidates, each text once."""
+class CandidateReader:
+    """Reads the names of candidates, each text once.
 
-    def __init__(
-        self,
-        candidates: Iterable[Candidate],
-        pairs: Mapping[str, Sequence[FilePair]],
-        readings: Readings,
-    ) -> None:
-        every = [pair for candidate in candidates for pair in pairs[candidate.id]]
+    - ``pairs``: by id, the `patch_files` of each.
+    """
+
+    def __init__(self, pairs: Mapping[str, Sequence[FilePair]], readings: Readings) -> None:
+        every = [pair for own in pairs.values() for pair in own]
         paths = {path for pair in every for path in (pair.old, pair.new) if path is not None}
-        self._readings, self._names = readings, NameReader(readings)
+        self.pairs, self._readings, self._names = pairs, readings, NameReader(readings)
         self._origins: dict[str, tuple[str, str]] = {}
+        self._edits: dict[str, _Edit] = {}
         self._python = PythonFiles(paths, self._module)
 
-    def edit(self, candidate: Candidate, pairs: Iterable[FilePair]) -> _Edit:
+    def beside(self, candidate: Candidate, target: Candidate) -> CandidateReader:
+        """Return a reader of one of the candidates and of other files."""
+        pairs = {
+            candidate.id: self.pairs[candidate.id],
+            target.id: patch_files(target.old, target.new),
+        }
+        return CandidateReader(pairs, self._readings)
+
+    def edit(self, candidate: Candidate) -> _Edit:
         """Read a candidate."""
+        if candidate.id not in self._edits:
+            self._edits[candidate.id] = self._edit(candidate)
+        return self._edits[candidate.id]
+
+    def _edit(self, candidate: Candidate) -> _Edit:
         changes, files = {}, []
         taken, used = set[str](), set[str]()
-        for pair in pairs:
+        for pair in self.pairs[candidate.id]:
             old = None if pair.old is None else candidate.old[pair.old]
             new = None if pair.new is None else candidate.new[pair.new]
             path, hunks = pair.old or pair.path, None
@@ -313,6 +318,8 @@ class _Reader:
                 continue
             own = wrong.target == wrong.path or a.changes.get(wrong.path) is None
             taker = a if wrong.target in a.changes and (own or wrong.target not in b.changes) else b
+            if wrong.name not in taker.taken:  # as a new file that only looks like the module
+                continue
             module = wrong.target.removesuffix(".py").removesuffix("/__init__").rpartition("/")[2]
             name = printable(f"{module}.{wrong.name}" if wrong.name else module)
             verb, does = ("calls", "narrows") if wrong.is_call else ("uses", "removes")

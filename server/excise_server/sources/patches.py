@@ -9,8 +9,10 @@ commit that candidates are replayed on.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from email.utils import mktime_tz, parseaddr, parsedate_tz
 
 from excise.patches import Message, Patch, PatchError, parse, postings, read
 from excise_server.foundation.escape import visible
@@ -19,7 +21,7 @@ from excise_server.foundation.inputs import Rejected, SourceError, unique_ids
 from excise_server.git.checkouts import Selection, is_chosen
 from excise_server.git.repository import Repository
 from excise_server.records.lines import json_object
-from excise_server.review.candidate import Candidate
+from excise_server.review.candidate import Candidate, Written
 from excise_server.sources.reading import ListedCandidate
 from excise_server.wire.sources import ENDINGS
 
@@ -28,16 +30,18 @@ MAX_PATCHES = 300
 
 _MAX_LINES = 200_000_000
 _LINES = ".jsonl"
+_IN_BODY = re.compile(r"(From|Date|Subject): ([^\n]+)\n+")
 
 
 @dataclass(frozen=True, slots=True)
 class _Series:
-    """Patches that are one candidate, their title, and their task (empty if not known)."""
+    """Patches that are one candidate; their title and task, if known, and who wrote them."""
 
     name: str
     patch: Patch
     title: str = ""
     task: str = ""
+    written: tuple[Written, ...] = ()
 
 
 def list_patches(
@@ -55,7 +59,10 @@ def list_patches(
     selected = []
     for name, (_, series) in zip(unique_ids([name for name, _ in named]), named, strict=True):
         title = series.title or series.name
-        candidate = Candidate(name, "", "", origin, (name,), title, task=series.task)
+        written = Written.together(series.written) if series.written else None
+        candidate = Candidate(
+            name, "", "", origin, (name,), title, task=series.task, written=written
+        )
         spelled = [series.name, series.task]
         if repository is None or is_chosen(selection, repository.top, candidate, spelled):
             selected.append(ListedCandidate(candidate, patch=series.patch))
@@ -133,12 +140,18 @@ def _mails(messages: Sequence[Message], name: str, rejected: list[Rejected]) -> 
     series: dict[int, _Series] = {}
     for posting in postings(good):
         patch, number = posting.patch, good[posting.messages[0]].number
+        mails = [good[index] for index in posting.messages]
+        written = tuple(_written(mail) for mail in mails if mail.author and mail.patch.files)
         earlier = next((n for n, own in series.items() if _continues(own.patch, patch)), None)
         if earlier is not None:
             own = series[earlier]
-            series[earlier] = replace(own, patch=Patch((*own.patch.files, *patch.files)))
+            series[earlier] = replace(
+                own,
+                patch=Patch((*own.patch.files, *patch.files)),
+                written=(*own.written, *written),
+            )
         elif patch.files:
-            series[number] = _Series(name, patch, visible(posting.title))
+            series[number] = _Series(name, patch, visible(posting.title), written=written)
     bad = [message for message in messages if message.error]
     if not (series or bad):
         raise SourceError("no diff in it")
@@ -148,6 +161,30 @@ def _mails(messages: Sequence[Message], name: str, rejected: list[Rejected]) -> 
         rejected.append(Rejected(f"patch:{shown}", visible(message.error)))
     for number, own in series.items():
         yield own if is_one else replace(own, name=f"{name}#{number}")
+
+
+def _written(mail: Message) -> Written:
+    """Return who wrote a mail, when, and the message of its commit, as ``git am`` reads them."""
+    known = {"From": mail.author, "Date": mail.date, "Subject": mail.title}
+    text = mail.text
+    while match := _IN_BODY.match(text):  # of one who sends what another one wrote
+        known[match[1]] = match[2].strip()
+        text = text[match.end() :]
+    author, address = parseaddr(known["From"].replace("\0", ""))
+    day = parsedate_tz(known["Date"])
+    try:
+        date = "" if day is None else f"@{mktime_tz(day)} {_zone(day[9] or 0)}"
+    except (ValueError, OverflowError):
+        date = ""
+    lines = text.strip()
+    is_told = lines.startswith(known["Subject"])  # as git log prints it
+    message = lines if is_told else f"{known['Subject']}\n\n{lines}"
+    return Written(author or address, address, date, f"{message.strip()}\n")
+
+
+def _zone(seconds: int) -> str:
+    hours, minutes = divmod(abs(seconds) // 60, 60)
+    return f"{'-' if seconds < 0 else '+'}{hours:02}{minutes:02}"
 
 
 def _continues(earlier: Patch, later: Patch) -> bool:
