@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 from pathlib import Path
@@ -13,7 +14,9 @@ from tests.server.git_repository import make, needs_git
 
 from excise_server.cli import COMMANDS
 from excise_server.cli import excise as group
+from excise_server.version import VERSION
 
+ROOT = Path(__file__).parents[2]
 TEN = ("review", "take", "land", "since", "cluster", "compare", "eval", "serve", "mcp", "demo")
 
 CANDIDATES = "review take land"
@@ -80,6 +83,14 @@ def options(name: str) -> dict[str, click.Option]:
 
 def test_there_are_ten_commands():
     assert tuple(COMMANDS) == TEN
+
+
+def test_the_plugin_for_agents_starts_a_command_that_there_is():
+    plugin = json.loads((ROOT / ".claude-plugin" / "plugin.json").read_text("utf-8"))
+    assert (plugin["name"], plugin["version"]) == ("excise", VERSION)
+    [server] = plugin["mcpServers"].values()
+    assert server == {"command": "excise", "args": ["mcp"]}
+    assert server["args"][0] in COMMANDS
 
 
 def test_at_most_forty_options_and_fifteen_of_eval():

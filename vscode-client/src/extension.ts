@@ -11,6 +11,7 @@ import { takeLinks } from "./hunks/review";
 import { HunksView } from "./hunks/view";
 import { type Command, Parts, register } from "./parts";
 import { Status } from "./status";
+import { registerTools } from "./tools";
 import { looksRevised } from "./triggers";
 
 /** Each function of these modules is a command of its name. */
@@ -27,6 +28,7 @@ export function activate(context: vscode.ExtensionContext): ExciseApi {
   context.subscriptions.push(
     ...parts.subscriptions,
     takeLinks(parts),
+    ...registerTools(parts),
     ...Object.entries(COMMANDS).map(([name, command]) => register(parts, `excise.${name}`, command)),
     ...listeners(parts),
   );

@@ -76,10 +76,10 @@ export class Revisions {
   }
 
   /** Add a copied text: a whole file, a fenced block or a patch, as the server reads it. */
-  async paste(uri: vscode.Uri, copied: string): Promise<AddTextResult> {
+  async paste(uri: vscode.Uri, copied: string, named: { readonly label?: string } = {}): Promise<AddTextResult> {
     await sent(uri);
     const params = { uri: uri.toString() };
-    const added = await this.supervisor.request("excise/addText", { ...params, text: copied });
+    const added = await this.supervisor.request("excise/addText", { ...params, ...named, text: copied });
     // Kept as the whole text that it made: a patch could not be read again beside another origin.
     const [{ text }, { revisions }] = await Promise.all([
       this.supervisor.request("excise/revisionContent", { ...params, id: added.id }),
