@@ -61,7 +61,7 @@ class _NameUse(NamedTuple):
 
 
 @dataclass(slots=True)
-class _Part:
+class _StatementNames:
     """What a top-level statement uses and binds; its lines count from those of its tree.
 
     - ``names``: what it binds at the top level of its file.
@@ -95,9 +95,9 @@ class _PythonFile:
     has_any: bool = False
 
     @classmethod
-    def of(cls, parts: Sequence[tuple[int, _Part]]) -> _PythonFile:
+    def of(cls, parts: Sequence[tuple[int, _StatementNames]]) -> _PythonFile:
         """Put statements together, each with how far down it is from its lines."""
-        every, file = _Part(), cls()
+        every, file = _StatementNames(), cls()
         for shift, part in parts:
             file.names |= part.names
             file.stored |= part.stored
@@ -138,7 +138,7 @@ class PythonFiles:
     ) -> None:
         self._module_of = module_of
         self._read: dict[str, _PythonFile] = {}
-        self._parts: dict[ast.stmt, _Part] = {}
+        self._parts: dict[ast.stmt, _StatementNames] = {}
         self._paths = {path for path in paths if path.endswith(".py")}
         self._modules: dict[str, str] = {}
         for path in self._paths:
@@ -238,7 +238,7 @@ class PythonFiles:
                 self._read[text] = _PythonFile(has_any=True)
         return self._read[text]
 
-    def _part(self, piece: Statement) -> tuple[int, _Part]:
+    def _part(self, piece: Statement) -> tuple[int, _StatementNames]:
         """Return a statement that several texts may have, and how far down it is in this one."""
         if piece.node not in self._parts:
             self._parts[piece.node] = _part_of(piece.node)
@@ -282,8 +282,8 @@ def _walk(statement: ast.stmt) -> Iterator[tuple[ast.AST, _Surroundings]]:
                 waiting += [(child, within) for child in children]
 
 
-def _part_of(statement: ast.stmt) -> _Part:
-    part = _Part()
+def _part_of(statement: ast.stmt) -> _StatementNames:
+    part = _StatementNames()
     for node, place in _walk(statement):
         names: list[str] = []
         match node:
