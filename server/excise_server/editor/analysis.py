@@ -493,18 +493,17 @@ def texts_seen(hunk: excise.Hunk) -> frozenset[str]:
     return frozenset(voice_of(v.text)[:16] for v in hunk.variants if v.text != hunk.text)
 
 
-def with_kept(analysis: Analysis) -> Analysis:
-    """Return an analysis in which the hunks that the user wants to keep are also decided.
+def is_kept(snapshot: Snapshot, hunk: excise.Hunk) -> bool:
+    """Whether the user keeps the origin in a hunk, of which no candidate has a text that is new."""
+    texts = snapshot.kept.get((hunk.lo, hunk.hi))
+    return texts is not None and texts_seen(hunk) <= texts
 
-    Such a decision carries over to other texts of the candidates if they have none that is new.
-    """
-    kept = analysis.snapshot.kept
-    if not kept:
-        return analysis
-    hunks = [(hunk, kept.get((hunk.lo, hunk.hi))) for hunk in analysis.hunks]
-    seen = [texts is not None and texts_seen(hunk) <= texts for hunk, texts in hunks]
-    pairs = zip(analysis.decided, seen, strict=True)
-    return replace(analysis, decided=tuple(decided or is_seen for decided, is_seen in pairs))
+
+def with_kept(analysis: Analysis) -> Analysis:
+    """Return an analysis in which the hunks that the user wants to keep are also decided."""
+    pairs = zip(analysis.decided, analysis.hunks, strict=True)
+    decided = tuple(decided or is_kept(analysis.snapshot, hunk) for decided, hunk in pairs)
+    return replace(analysis, decided=decided) if analysis.snapshot.kept else analysis
 
 
 def decisions_of(analysis: Analysis) -> tuple[Decision, ...]:

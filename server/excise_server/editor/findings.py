@@ -25,6 +25,7 @@ from excise_server.editor.analysis import (
     Decision,
     Snapshot,
     decisions_of,
+    is_kept,
 )
 from excise_server.foundation.escape import printable, source_text
 from excise_server.foundation.inputs import first_few
@@ -299,7 +300,7 @@ def find_early(snapshot: Snapshot, early: EarlyHunks) -> Findings:
         for index, (hunk, site, decided) in enumerate(
             zip(early.hunks, early.sites, early.decided, strict=True)
         )
-        if not decided and (hunk.lo, hunk.hi) not in snapshot.kept
+        if not decided and not is_kept(snapshot, hunk)
     ]
     return Findings("", {}, tuple(found[:MAX_HUNKS]))
 
