@@ -472,9 +472,9 @@ def many(count: int = 1000) -> None:
         began = time.process_time()
         landing = land_candidates(None, Candidates("0" * 40, every))
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-        left_out = len(landing.left_out)
-        print(f"{count:,} candidates, {way}: {len(landing.order)} land, {left_out} "
-              f"left out; CPU s {time.process_time() - began:.1f}, {peak:,.0f} MB")  # fmt: skip
+        seconds = time.process_time() - began
+        print(f"{count:,} candidates, {way}: {len(landing.order)} land, {len(landing.left_out)} "
+              f"left out; CPU seconds {seconds:.1f}, {peak:,.0f} MB")  # fmt: skip
 
 
 if __name__ == "__main__":
