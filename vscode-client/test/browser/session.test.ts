@@ -195,7 +195,7 @@ inWorkbench("five worktrees: seen, compared, one taken whole, two mixed by keys 
   await bench.candidates.filter({ hasText: "written.py" }).waitFor();
 }, makeReview);
 
-inWorkbench("candidates are compared, given a base, hidden, opened, and taken in spite of a conflict", async ({ bench, repository }) => {
+inWorkbench("candidates are compared, given a base, hidden, and taken in spite of a conflict", async ({ bench, repository }) => {
   const { page } = bench;
   await bench.openFile(FILE);
   await bench.showCandidates();
@@ -240,13 +240,6 @@ inWorkbench("candidates are compared, given a base, hidden, opened, and taken in
   await page.keyboard.press("Enter");
   await aside.waitFor({ state: "detached" });
   await bench.candidate("chen").waitFor();
-
-  const opening = page.context().waitForEvent("page");
-  await bench.command("Excise: Open Folder of Candidate");
-  await bench.pick("bo");
-  const other = await opening;
-  assert.match(decodeURIComponent(other.url()), /folder=.*inventory-bo$/);
-  await other.close();
 
   // The target changed the same line: nothing is replaced that was not agreed to.
   const question = async (answer: string): Promise<void> => {
