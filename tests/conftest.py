@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from tests.reference import budget
-from tests.reference.implementations import IMPLEMENTATIONS, PLACED_PATCHES
+from tests.reference.implementations import IMPLEMENTATIONS, PLACED, PLACED_PATCHES
 
 budget.register()
 
@@ -31,22 +31,9 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     return True if re.search(r"^pytestmark = [^=]*pytest\.mark\.slow", text, re.MULTILINE) else None
 
 
-def _is_law_of_the_oracle(item: pytest.Item) -> bool:
-    """Whether it draws cases for the oracle alone, to which other tests hold the library equal."""
-    params = getattr(item, "callspec", None) and item.callspec.params.values()
-    function = getattr(item, "function", None)
-    return "oracle" in (params or ()) and getattr(function, "is_hypothesis_test", False)
-
-
 @pytest.hookimpl(trylast=True)
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Start the longest tests first: none is left for the end, when other workers have no more.
-
-    A law is drawn for the library, and for the oracle as well in the nightly profile.
-    """
-    if budget.PROFILE != "nightly":
-        config.hook.pytest_deselected(items=[*filter(_is_law_of_the_oracle, items)])
-        items[:] = [item for item in items if not _is_law_of_the_oracle(item)]
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Start the longest tests first: none is left for the end, when other workers have no more."""
 
     def order(item: pytest.Item) -> int:
         marks = {mark.name for mark in item.iter_markers()}
@@ -66,6 +53,12 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 def implementation(request):
     """The slow oracle and the library in turn: a law holds for both."""
     return IMPLEMENTATIONS[request.param]
+
+
+@pytest.fixture(scope="session", params=sorted(PLACED))
+def placed_implementation(request):
+    """The implementations that know ``place=anchored``, in turn."""
+    return PLACED[request.param]
 
 
 @pytest.fixture(scope="session", params=sorted(PLACED_PATCHES))

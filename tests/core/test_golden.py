@@ -64,7 +64,7 @@ def test_text_that_shares_tokens_with_its_fix(implementation, case):
 
 
 @by_name([*GOLDEN2["cases"], *GOLDEN2["text_cases"]])
-def test_places(implementation, case):
+def test_places(placed_implementation, case):
     """Both orders of the arguments give what the case says: by place, and for whole texts."""
     options = {"language": case["language"]} if "language" in case else {}
     if "lines" in case:
@@ -75,10 +75,10 @@ def test_places(implementation, case):
         expect = case["expect"][granularity] if "language" in case else case["expect"]
         options["granularity"] = granularity
         triple = case["O"], case[a], case[b]
-        found = implementation.symmetric(*triple, place="anchored", **options)
+        found = placed_implementation.symmetric(*triple, place="anchored", **options)
         assert found.exact == Fraction(expect["placed"]), options
         assert found.value == float(Fraction(expect["placed"]))
-        pooled = implementation.symmetric(*triple, place="pooled", **options)
+        pooled = placed_implementation.symmetric(*triple, place="pooled", **options)
         assert pooled.exact == Fraction(expect["pooled"]), options
         if "anchored" in expect:
             assert found.anchored == Fraction(expect["anchored"]), options

@@ -74,7 +74,7 @@ def test_the_oracle_judges(rows, granularity, lcs):
 
 
 @GRANULARITY
-def test_places(implementation, rows, granularity):
+def test_places(placed_implementation, rows, granularity):
     """The laws of places hold; a commit's two versions are called the same iff they are equal."""
     small = [row for row in rows if len(row["origin"]) <= SMALL]
     for row in small:
@@ -84,8 +84,8 @@ def test_places(implementation, rows, granularity):
             "language": resolve(None, row["path"], row["origin"]),
             "place": "anchored",
         }
-        one = implementation.symmetric(origin, a, b, **options)
-        other = implementation.symmetric(origin, b, a, **options)
+        one = placed_implementation.symmetric(origin, a, b, **options)
+        other = placed_implementation.symmetric(origin, b, a, **options)
         assert 0 <= one.anchored <= one.exact <= one.anywhere <= 1, row["id"]
         assert one.exact == (3 * one.anchored + one.anywhere) / 4, row["id"]
         for name in ("exact", "anchored", "anywhere", "word", "places", "notes"):

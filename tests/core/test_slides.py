@@ -32,39 +32,39 @@ def spans(implementation, origin, a, side, **options):
 @pytest.mark.parametrize(
     ("origin", "a", "expected"), [row[1:] for row in INSERTED], ids=[row[0] for row in INSERTED]
 )
-def test_insertions_and_deletions(implementation, origin, a, expected, granularity):
+def test_insertions_and_deletions(placed_implementation, origin, a, expected, granularity):
     if granularity == "line" and " " in a:
         pytest.skip("a key holds the indentation")
     options = {"granularity": granularity}
-    assert spans(implementation, origin, a, 1, **options) == expected
-    assert spans(implementation, a, origin, 0, **options) == expected
+    assert spans(placed_implementation, origin, a, 1, **options) == expected
+    assert spans(placed_implementation, a, origin, 0, **options) == expected
 
 
 @GRANULARITY
 @pytest.mark.parametrize("end", ["\r\n", "\r"])
-def test_line_ends_do_not_matter(implementation, granularity, end):
+def test_line_ends_do_not_matter(placed_implementation, granularity, end):
     origin, a, b = ("p|k|x|q|", "r|k|x|x|q|", "p|k|x|q|t|")
     texts = [text.replace("|", end) for text in (origin, a, b)]
     options = {"granularity": granularity, "place": "anchored"}
-    found = implementation.symmetric(*texts, **options)
+    found = placed_implementation.symmetric(*texts, **options)
     assert [row[1] for row in found.spans][:2] == [(0, 1), (3, 4)]
 
 
 @pytest.mark.parametrize("granularity", ["token", "nested"])
-def test_what_does_not_slide(implementation, granularity):
+def test_what_does_not_slide(placed_implementation, granularity):
     """Part of a line, and what stands inside a line of the other text."""
     for origin, a, inserted in (
         ("p|z c x y|q", "p|w c x x y|q", [1, 3]),
         ("p|k x|q", "r|k|x|x|q", [2]),
     ):
-        assert spans(implementation, origin, a, 1, granularity=granularity) == inserted
+        assert spans(placed_implementation, origin, a, 1, granularity=granularity) == inserted
 
 
 @GRANULARITY
-def test_pooled_scores_are_not_slid(implementation, granularity):
+def test_pooled_scores_are_not_slid(placed_implementation, granularity):
     origin, a, b = list("pkxq"), list("rkxxq"), list("pkxqt")
     options = {"granularity": granularity}
-    pooled = implementation.symmetric(origin, a, b, place="pooled", **options)
-    placed = implementation.symmetric(origin, a, b, place="anchored", **options)
+    pooled = placed_implementation.symmetric(origin, a, b, place="pooled", **options)
+    placed = placed_implementation.symmetric(origin, a, b, place="anchored", **options)
     assert [row[1] for row in pooled.spans][:2] == [(0, 1), (2, 3)]
     assert [row[1] for row in placed.spans][:2] == [(0, 1), (3, 4)]

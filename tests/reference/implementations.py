@@ -1,6 +1,7 @@
 """One face for the oracle and the library, so that the same tests run on both.
 
-``place`` is ``pooled`` unless a test asks for ``anchored``, in both forms.
+``place`` is ``pooled`` unless a test asks for ``anchored``, in both forms. `PLACED` names the
+implementations that know places (section 4a).
 """
 
 from __future__ import annotations
@@ -153,6 +154,7 @@ def scored(score: Any) -> Outcome:
 
 
 IMPLEMENTATIONS = {"oracle": Oracle(), "core": Core()}
+PLACED = IMPLEMENTATIONS
 
 
 def compare_patches_slowly(a: bytes, b: bytes, key: str = "name") -> Any:
