@@ -51,9 +51,9 @@ class MoreParams(msgspec.Struct):
 
     uri: str
     lines: tuple[int, int]
-    only: list[str] | None
     version: int
     state: int
+    only: list[str] | None = None  # some clients drop null from what they send back
 
 
 _FIX = t.CodeActionKind.QuickFix.value
@@ -171,7 +171,7 @@ class _Menu:
         name = self._ls.settings.client_commands.get(p.SHOW_HUNK.replace("/", "."), MORE)
         lines, only = self._params.range, self._only
         shown = MoreParams(
-            self._uri, (lines.start.line, lines.end.line), only, self._version, self._state
+            self._uri, (lines.start.line, lines.end.line), self._version, self._state, only
         )
         command = t.Command(MORE_TITLE, name, arguments=[msgspec.to_builtins(shown)])
         if isinstance(first, t.Command):

@@ -28,19 +28,26 @@ local function marks()
   return found
 end
 
--- What a user picks in the menu of `gra`.
+-- What a user picks in the menu of `gra`, or behind its last entry.
 local function choose(title, line)
   vim.api.nvim_set_current_buf(buffer)
   vim.api.nvim_win_set_cursor(0, { (line or 0) + 1, 0 })
   local chosen = false
   vim.ui.select = function(items, options, pick)
+    local more
     for at, item in ipairs(items) do
-      if options.format_item(item):find(title, 1, true) == 1 then
+      local shown = options.format_item(item)
+      if shown:find(title, 1, true) == 1 then
         chosen = true
         return pick(item, at)
+      elseif shown:find("More of the candidates", 1, true) == 1 then
+        more = at
       end
     end
-    error("no action is called " .. title)
+    if more == nil then
+      error("no action is called " .. title)
+    end
+    pick(items[more], more)
   end
   vim.lsp.buf.code_action()
   wait(title, function()
