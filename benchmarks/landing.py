@@ -38,7 +38,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
@@ -127,8 +127,8 @@ def parses(path: str, text: str, sides: Sequence[str]) -> bool:
     grammar = resolve(None, path, text)
     if grammar is None:
         return True
-    errors = len(errors_of(text, grammar, None, 60))
-    return errors <= max(len(errors_of(side, grammar, None, 60)) for side in sides)
+    errors = len(errors_of(text, grammar, 60))
+    return errors <= max(len(errors_of(side, grammar, 60)) for side in sides)
 
 
 # --- heads ----------------------------------------------------------------------------------------
@@ -255,10 +255,8 @@ def side(text: str) -> Side:
 
 
 def candidate(name: str, old: Mapping[str, str], new: Mapping[str, str]) -> Candidate:
-    sides = ({path: side(text) for path, text in texts.items()} for texts in (old, new))
-    return Candidate(
-        name, "", name, "", label=name, **dict(zip(("old", "new"), sides, strict=True))
-    )
+    before, after = ({path: side(text) for path, text in texts.items()} for texts in (old, new))
+    return Candidate(name, "", name, "", label=name, old=before, new=after)
 
 
 def source(folder: str, suffix: str) -> dict[str, str]:
@@ -459,7 +457,7 @@ def pairs(folder: str, most: int = 50) -> None:
 def many(count: int = 1000) -> None:
     rows = [f"line_{n} = {n}" for n in range(2 * count)]
     text = "\n".join(rows) + "\n\n\nclass Store:\n    size = 0\n"
-    ways = {
+    ways: dict[str, Callable[[int], str]] = {
         "a line each": lambda n: text.replace(f"line_{2 * n} = ", f"line_{2 * n} = 1 + "),
         "the same line": lambda n: text.replace("line_0 = 0", f"line_0 = -{n}"),
         "a method each": lambda n: f"{text}\n    def method_{n}(self):\n        return {n}\n",
@@ -479,5 +477,11 @@ def many(count: int = 1000) -> None:
 
 if __name__ == "__main__":
     kind, *rest = sys.argv[1:]
-    modes = {"heads": heads, "merges": merges, "planted": planted, "pairs": pairs, "many": many}
+    modes: dict[str, Callable[..., None]] = {
+        "heads": heads,
+        "merges": merges,
+        "planted": planted,
+        "pairs": pairs,
+        "many": many,
+    }
     modes[kind](*(int(each) if each.isdecimal() else each for each in rest))
