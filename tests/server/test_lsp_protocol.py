@@ -5,7 +5,7 @@ import json
 import pytest
 from tests.server.raw_client import RawClient
 
-from excise_server.lsp.standard import STANDARD
+from excise_server.lsp.app import STANDARD
 from excise_server.wire.lsp import COMMANDS
 
 pytestmark = pytest.mark.slow

@@ -144,7 +144,7 @@ def test_a_client_that_refuses_to_refresh_is_left_alone():
 
 def test_the_report_is_told_of_without_diagnostics():
     with RawClient() as client:
-        client.initialize(initializationOptions={"diagnostics": {"enable": False}})
+        client.initialize(initializationOptions={"diagnostics": {"severity": "off"}})
         client.open(URI, ORIGIN)
 
         def told(message: Message) -> bool:
