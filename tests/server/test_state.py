@@ -66,7 +66,7 @@ def test_it_remembers(tmp_path):
     assert known(state)["clusters"] == second["clusters"]
     assert known(state)["new"] == []
     assert known(state)["covers"] == [{"id": "-#1", "subject": "[PATCH 0/2] x: two things"}]
-    assert known(state, "-", stdin=ONE + AGAIN)["about"][-1] == "seen before and not read again: 2"
+    assert "seen before and not read again: 2" in known(state, "-", stdin=ONE + AGAIN)["about"]
 
 
 @pytest.mark.slow
@@ -340,7 +340,7 @@ def test_other_ignored_paths_are_made_anew(tmp_path):
             pool.add_read(entry.message.patch, entry.edits, entry.ids)
         assert pool.score(0, 1) < 1.0
         assert "read anew" in opened.rebuilt
-    assert "read anew" in known(state)["about"][-1]
+    assert "read anew" in "\n".join(known(state)["about"])
 
 
 def test_options_that_do_not_go_together(tmp_path):
