@@ -56,7 +56,7 @@ _TRAILER = re.compile(
 # What a template brings: comments, headings, boxes to tick.
 _TEMPLATE_LINE = re.compile(r"^#{1,6}[ \t][^\n]*$|^[ \t]*[-*][ \t]\[[ xX]\][^\n]*$", re.M)
 COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.S)
-"""A comment of a template, which is no part of a message."""
+"""A comment that came with a template: the author of the message did not write it."""
 _ISSUE = re.compile(
     r"(?:\b[\w.-]{1,100}/[\w.-]{1,100})?(?:#|\b(?:gh|issue|pr)[- ]?#?)\d{1,9}\b", re.I
 )

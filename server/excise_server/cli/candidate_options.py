@@ -27,7 +27,9 @@ def _issue(ctx: click.Context, param: click.Parameter, value: str) -> str:
     if "\n" not in value and os.path.lexists(value[:4096]):
         return read_text(value) or "\n"
     if re.fullmatch(r"\S*(/\S*|\.(md|txt|rst|json))", value):
-        raise click.BadParameter(f"there is no file {value!r}; a text of one word may be #12")
+        raise click.BadParameter(
+            f"there is no file {value!r} (an issue may also be a sentence, or #12)"
+        )
     return value
 
 

@@ -415,6 +415,7 @@ class _PairFinder:
         self._equal: dict[frozenset[str], list[int]] = {}
         self._closes = [proposal.closes if with_why else frozenset() for proposal in proposals]
         self._closing: dict[str, list[int]] = {}
+        self._closers: dict[int, dict[int, Relation]] = {}
         for index, proposal in enumerate(proposals):
             if proposal.parts:  # without a patch nothing is equal
                 self._equal.setdefault(proposal.parts, []).append(index)
@@ -445,10 +446,12 @@ class _PairFinder:
 
     def closers(self, index: int) -> dict[int, Relation]:
         """Return the proposals that close an issue which this one closes, with some in common."""
-        issues = self._closes[index]
-        closing = {at for issue in issues for at in self._closing[issue][:_MOST_CLOSING]} - {index}
-        relations = {at: self.pool.relation(index, at) for at in sorted(closing)}
-        return {at: relation for at, relation in relations.items() if relation.mean >= LITTLE}
+        if index not in self._closers:
+            issues = self._closes[index]
+            closing = {at for issue in issues for at in self._closing[issue][:_MOST_CLOSING]}
+            relations = {at: self.pool.relation(index, at) for at in sorted(closing - {index})}
+            self._closers[index] = {at: r for at, r in relations.items() if r.mean >= LITTLE}
+        return self._closers[index]
 
     def _number(self, index: int) -> int:
         """Return the number of a proposal among the edits."""
@@ -532,7 +535,8 @@ def find_issues(
         Cluster(
             tuple(sorted(member for at in own for member in groups[at].members)),
             groups[own[0]].representative,  # of the largest
-            min(groups[at].min_similarity for at in own),
+            # Of groups that only an issue joins, nobody has compared all members.
+            groups[own[0]].min_similarity if len(own) == 1 else 0.0,
         )
         for own in components(len(groups), edges)
     ]

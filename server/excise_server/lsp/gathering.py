@@ -42,7 +42,7 @@ _TREE_PAUSE = 0.3
 """Seconds in which news of worktrees is gathered: an agent may write a hundred times a second."""
 
 _NOT_SOURCES = {"node_modules", "__pycache__", ".venv", ".tox", ".mypy_cache", ".pytest_cache"}
-"""Folders of a worktree whose changes are no news of a candidate."""
+"""Folders of a worktree in which nothing is part of a candidate."""
 
 _GIT_FILES = ("HEAD", "index", "packed-refs", "refs/**", "worktrees/**")
 

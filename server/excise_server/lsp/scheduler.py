@@ -46,8 +46,10 @@ class _Ticket(Generic[S]):
 
 @dataclass(slots=True, eq=False)
 class _DocumentWork(Generic[S]):
-    """The state of one document: a pause, a run (of which something may be shown already), or
-    neither, and those who wait for it."""
+    """The state of one document: a pause, a run or neither, and those who wait for it.
+
+    ``is_shown``: whether something of the run can be shown already.
+    """
 
     timer: asyncio.TimerHandle | None = None
     running: _Ticket[S] | None = None
