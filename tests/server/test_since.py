@@ -41,7 +41,6 @@ def text(**edits: str) -> str:
 @pytest.fixture
 def repo(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    monkeypatch.delenv("CI", raising=False)
     repo = make(tmp_path, monkeypatch)
     repo.commit("start", a__py=text(), b__py=text())
     repo.git("switch", "--quiet", "--create", "topic")
@@ -396,7 +395,6 @@ def test_a_review_on_a_terminal_counts_as_looked_at(repo):
     as_worktree(repo)
     line = command_line("review", "topic")
     environment = repo.env | {"XDG_CACHE_HOME": os.environ["XDG_CACHE_HOME"], "TERM": "xterm"}
-    environment.pop("CI", None)
     ran = subprocess.run(
         ["script", "--quiet", "--return", "--command", shlex.join(line), "/dev/null"],
         cwd=repo.path, env=environment, capture_output=True, stdin=subprocess.DEVNULL, timeout=120,
