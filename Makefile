@@ -15,8 +15,9 @@ CLIENT_SOURCES := $(shell find $(CLIENT) \( -name node_modules -o -name dist -o 
   -o -name .vscode-test \) -prune -o -type f -print)
 CLIENT_CHECKED := $(CLIENT)/node_modules/.checked
 NODE_READY := $(CLIENT)/node_modules/.ready
-# One process a core; tests of one group (VS Code) stay in one, and conftest.py says which start first.
-JOBS ?= $(shell getconf _NPROCESSORS_ONLN)
+# A process more than there are cores, as tests wait for servers and browsers; tests of one group
+# (VS Code) stay in one, and conftest.py says which start first.
+JOBS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
 PARALLEL := --numprocesses $(JOBS) --dist loadgroup --no-loadscope-reorder
 # Without compiled bytecode every process of the tests compiles ours and theirs again.
 unexport PYTHONDONTWRITEBYTECODE
@@ -146,7 +147,7 @@ check-wheel: $(DISTRIBUTIONS) .venv-release/.ready
 check-release: .venv-release/.ready
 	@.venv-release/bin/zizmor --offline --quiet --strict-collection .github/workflows action.yml
 
-test-dist: $(INSTALLED)
+test-dist: $(DISTRIBUTIONS)
 	EXCISE_DIST=required $(BIN)/python -m pytest tests/distribution
 
 # The versions of .venv, which the tests ran with: test before, and try `make vsix` after.

@@ -17,7 +17,8 @@ from pathlib import Path
 
 BIN = Path(sys.executable).parent
 # Two processes that share nothing cost less than two workers of xdist that each collect everything.
-TESTS = [str(BIN / "pytest"), "-m", "not slow", "-q", "-rfE", "--tb=short"]
+# Sessions of pytest-lsp are slow, and it imports the types of the whole protocol.
+TESTS = [str(BIN / "pytest"), "-p", "no:pytest-lsp", "-m", "not slow", "-q", "-rfE", "--tb=short"]
 LIBRARY = ["tests/core"]
 SHELL = ["tests", "--ignore=tests/core"]
 

@@ -98,6 +98,7 @@ def test_a_long_heading_in_a_mail_is_kept_and_never_a_header():
     assert (len(hunk.heading), hunk.added, message.patch.warnings) == (4_000, 1, ())
 
 
+@pytest.mark.slow
 def test_thousands_of_blocks_without_context_or_heading():
     """All of them stand at one place, which takes no longer than a place each."""
     body = "".join(f"@@ -{n},0 +{n},1 @@\n+x = {n};\n" for n in range(1, 3_001)).encode()

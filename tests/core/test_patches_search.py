@@ -112,6 +112,7 @@ def _near_copies(draw):
     return patches
 
 
+@pytest.mark.slow
 @settings(max_examples=40)
 @given(_near_copies(), st.sampled_from([0.0, 0.45]))
 def test_near_copies_are_counted_as_by_the_oracle(patches, least):
@@ -240,6 +241,7 @@ class WholeCloseness(Closeness):
         pass
 
 
+@pytest.mark.slow
 @settings(max_examples=60)
 @given(
     st.one_of(_PATCHES, _near_copies()),
@@ -511,6 +513,7 @@ def assert_as_by_the_oracle(*patches):
     assert pool.near(0.0) == [(0, 1, exact)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("often", "other"), [(254, 255), (255, 256), (70_000, 300)])
 def test_an_n_gram_as_often_as_no_byte_can_say(often, other):
     assert_as_by_the_oracle(

@@ -239,6 +239,7 @@ def test_small_pools(n):
     assert pool.neighbours(Evidence()) == []
 
 
+@pytest.mark.slow
 def test_a_thousand_copies_of_one_bump():
     pool = RelatedPool()
     own = READER.evidence(parse(diff("-version = 1.2.3", "+version = 1.2.4")), "Bump version", "")
