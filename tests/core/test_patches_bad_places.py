@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from tests.core.patch_texts import pool_of
 
-from excise.patches import Pool, differences, parse, read
+from excise.patches import differences, read
 from excise.patches.blocks import text_of
 
 BODY = [" static int read(void)", " {", "+\tguard(state);", " \treturn pull(buffer);", " }"]
@@ -18,9 +19,7 @@ def patch(heading=b"", body=BODY, start=10, name="x.c"):
 
 
 def compare(a, b):
-    pool = Pool(ignored=())
-    for text in (a, b):
-        pool.add(parse(text))
+    pool = pool_of(a, b)
     found = pool.compare(0, 1)
     assert differences(*pool.patches, ignored=()).exact == found.exact
     return found

@@ -34,9 +34,7 @@ TEST = "def test_parse():\n    assert parse('1, 2') == [1, 2]\n"
 
 @pytest.fixture
 def repo(tmp_path, monkeypatch):
-    made = make(tmp_path, monkeypatch)
-    made.commit(parser__py=PARSER, server__py=SERVER, readme__md="# Both\n")
-    return made
+    return make(tmp_path, monkeypatch, parser__py=PARSER, server__py=SERVER, readme__md="# Both\n")
 
 
 def printed(repo, *arguments, code=0):

@@ -81,8 +81,9 @@ def test_the_planted_candidates_have_their_relations_and_a_task_each():
 
 @needs_git
 def test_every_door_says_what_tasks_are_to_each_other(tmp_path, monkeypatch):
-    repo = make(tmp_path, monkeypatch)
-    repo.commit(**{path.replace(".", "__"): text for path, text in BASE.items()})
+    repo = make(
+        tmp_path, monkeypatch, **{path.replace(".", "__"): text for path, text in BASE.items()}
+    )
     for name, files in PLANTED.items():
         worktree(repo, name, **{path.replace(".", "__"): text for path, text in files.items()})
     found = report(repo)

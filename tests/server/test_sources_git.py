@@ -32,9 +32,7 @@ pytestmark = [pytest.mark.slow, needs_git]
 
 @pytest.fixture
 def repo(tmp_path, monkeypatch):
-    made = make(tmp_path, monkeypatch)
-    made.commit(a__py="one\ntwo\n")
-    return made
+    return make(tmp_path, monkeypatch, a__py="one\ntwo\n")
 
 
 def branch(repo, name, text, *, start="main", file="a.py"):
