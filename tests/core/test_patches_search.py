@@ -290,6 +290,7 @@ def test_pieces_hold_about_as_much():
     assert Search(Index(), 0.45).ranges(8) == []
 
 
+@pytest.mark.slow
 @given(_PATCHES, _LEAST, st.integers(1, 9))
 def test_pieces_of_a_search_find_every_pair_once(patches, least, pieces):
     reader = Reader()
@@ -509,6 +510,7 @@ def test_an_n_gram_as_often_as_no_byte_can_say(often, other):
     )
 
 
+@pytest.mark.slow
 def test_n_grams_that_are_in_many_blocks():
     """Of 120 blocks each has the same 310 n-grams: their list is longer than 15 bits can count."""
     words = [" ".join(f"w{at}" for at in range(80))]

@@ -201,6 +201,7 @@ index 0000000..d00491f
 """
 
 
+@pytest.mark.slow
 @needs_git
 @pytest.mark.parametrize(
     ("sender", "date", "text"),
@@ -570,6 +571,7 @@ def test_a_union_has_every_line_that_one_adds_and_none_that_one_deletes(known):
         assert [*step.values()] == [*some.files] or not some.files
 
 
+@pytest.mark.slow
 @given(changes(1))
 @settings(max_examples=100)
 def test_to_land_one_is_to_take_it(known):

@@ -447,6 +447,7 @@ def whole_review(document):
     return [review_page(document, 1, (), page) for page in range(1, first["pages"] + 1)]
 
 
+@pytest.mark.slow
 def test_nine_hundred_renames_are_pages_of_files_each_of_bounded_length():
     ids = [f"worktree:candidate-{n}" for n in range(9)]
     document = long_review([renamed(n, ids) for n in range(900)])
@@ -460,6 +461,7 @@ def test_nine_hundred_renames_are_pages_of_files_each_of_bounded_length():
     assert first["files"][0]["facts"][-1].startswith("and 5 more facts")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
 def test_no_text_makes_a_page_of_a_review_longer(text):
     ids = [f"{text}{n}" for n in range(60)]

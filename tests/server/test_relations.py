@@ -79,6 +79,7 @@ def test_the_planted_candidates_have_their_relations_and_a_task_each():
     assert "cfg.parse" in reason.message
 
 
+@pytest.mark.slow
 @needs_git
 def test_every_door_says_what_tasks_are_to_each_other(tmp_path, monkeypatch):
     repo = make(
