@@ -526,6 +526,7 @@ def test_who_changes_no_code_neither_ties_nor_splits_those_who_do(members, pairs
 TEXTS = st.lists(st.sampled_from(["a = 1", "b = 2", "def f(): ...", "import os", ""]), max_size=7)
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(TEXTS, st.tuples(TEXTS, TEXTS, TEXTS))
 def test_the_relation_of_two_depends_on_these_two_alone(base, revisions):
@@ -538,6 +539,7 @@ def test_the_relation_of_two_depends_on_these_two_alone(base, revisions):
         assert words({b: edits[b], a: edits[a]}, origin).get((a, b)) == found.get((a, b))
 
 
+@pytest.mark.slow
 def test_three_hundred_candidates_of_as_many_files_are_not_compared_in_pairs():
     edits = {f"c{n:03}": {f"f{n}.py": f"def f{n}():\n    return {n}\n"} for n in range(300)}
     found = of(edits)
