@@ -15,8 +15,9 @@ CLIENT_SOURCES := $(shell find $(CLIENT) \( -name node_modules -o -name dist -o 
   -o -name .vscode-test \) -prune -o -type f -print)
 CLIENT_CHECKED := $(CLIENT)/node_modules/.checked
 NODE_READY := $(CLIENT)/node_modules/.ready
-# One process a core; tests of one group (VS Code) stay in one, and conftest.py says which start first.
-JOBS ?= $(shell getconf _NPROCESSORS_ONLN)
+# A process more than there are cores, as tests wait for servers and browsers; tests of one group
+# (VS Code) stay in one, and conftest.py says which start first.
+JOBS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
 PARALLEL := --numprocesses $(JOBS) --dist loadgroup --no-loadscope-reorder
 # Without compiled bytecode every process of the tests compiles ours and theirs again.
 unexport PYTHONDONTWRITEBYTECODE
@@ -31,7 +32,7 @@ RUN_CLIENT = VENV="$(abspath $(VENV))" node $(CLIENT)/scripts/run.mjs
 
 help:
 	@echo "make demo     a real language-server session on examples/, as an editor shows it; then excise on eight worktrees, in build/demo"
-	@echo "make quick    while you work, about a minute: ruff, mypy, import contracts, the fast tests"
+	@echo "make quick    while you work, 40 seconds: ruff, mypy, import contracts, the fast tests"
 	@echo "make test     every test, on all cores (data for measuring: EXCISE_DATA=DIR)"
 	@echo "make code     try the VS Code extension on examples/, in a browser"
 	@echo "make check    everything static: ruff, cython-lint, mypy --strict, import contracts, eslint, tsc"
@@ -146,7 +147,7 @@ check-wheel: $(DISTRIBUTIONS) .venv-release/.ready
 check-release: .venv-release/.ready
 	@.venv-release/bin/zizmor --offline --quiet --strict-collection .github/workflows action.yml
 
-test-dist: $(INSTALLED)
+test-dist: $(DISTRIBUTIONS)
 	EXCISE_DIST=required $(BIN)/python -m pytest tests/distribution
 
 # The versions of .venv, which the tests ran with: test before, and try `make vsix` after.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import gc
 import os
 import re
 import resource
@@ -47,6 +48,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         return 0 if "xdist_group" in marks else 1 if "slow" in marks else 2
 
     items.sort(key=order)
+
+
+def pytest_collection_finish() -> None:
+    """Keep what was imported out of every search for garbage, of which some tests make many."""
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

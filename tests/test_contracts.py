@@ -99,6 +99,7 @@ def own_files() -> list[Path]:
     ]
 
 
+@pytest.mark.slow
 def test_nothing_installs_excise_by_its_name():
     assert {text: bool(BY_NAME.search(text)) for text in INSTALLS} == INSTALLS
     files = own_files()

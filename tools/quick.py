@@ -17,9 +17,10 @@ from pathlib import Path
 
 BIN = Path(sys.executable).parent
 # Two processes that share nothing cost less than two workers of xdist that each collect everything.
-TESTS = [str(BIN / "pytest"), "-m", "not slow", "-q", "-rfE", "--tb=short"]
-LIBRARY = ["tests/core"]
-SHELL = ["tests", "--ignore=tests/core"]
+# Sessions of pytest-lsp are slow, and it imports the types of the whole protocol.
+TESTS = [str(BIN / "pytest"), "-p", "no:pytest-lsp", "-m", "not slow", "-q", "-rfE", "--tb=short"]
+REST = ["tests", "--ignore=tests/server"]
+SHELL = ["tests/server"]
 
 
 @dataclass(frozen=True)
@@ -40,8 +41,8 @@ class Outcome:
 def steps() -> list[Step]:
     """Return the steps, the longest first."""
     found = [
-        Step("library, fast", [*TESTS, *LIBRARY]),
         Step("shell, fast", [*TESTS, *SHELL]),
+        Step("all else, fast", [*TESTS, *REST]),
         Step("mypy", [str(BIN / "mypy")]),
         Step("import contracts", [str(BIN / "lint-imports")]),
         Step("ruff", [str(BIN / "ruff"), "check", "."]),

@@ -266,6 +266,7 @@ def test_of_lines_with_broken_syntax_nothing_is_said():
     assert not uses.uses
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("grammar", "text"),
     [
@@ -282,6 +283,7 @@ def test_deep_and_long_texts_have_short_scopes(grammar, text):
     assert max(len(name) for scope, _ in bindings.bound for name in (*scope, "")) <= 401
 
 
+@pytest.mark.slow
 def test_as_many_hunks_as_anyone_has():
     none = HunkNames.none()
     some = [HunkNames(frozenset({((), f"x{n // 2}")}), frozenset()) for n in range(100_000)]

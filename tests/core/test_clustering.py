@@ -151,6 +151,7 @@ def test_revisions_of_one_code_are_one_cluster_however_unlike_their_texts():
     assert members(matrix, threshold=0) == [["plain"], ["other"], ["else"]]
 
 
+@pytest.mark.slow
 def test_scikit_learn_is_imported_where_the_linkage_decides():
     code = """
 import sys

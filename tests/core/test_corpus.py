@@ -47,6 +47,7 @@ def naive_interval(values, tasks, resamples, seed):
     return np.quantile(means, (0.025, 0.975))
 
 
+@pytest.mark.slow
 def test_the_interval_is_that_of_a_naive_bootstrap_of_tasks():
     chance = np.random.default_rng(5)
     tasks = [int(task) for task in chance.integers(0, 40, 400)]

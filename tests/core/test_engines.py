@@ -140,6 +140,7 @@ def test_an_edited_copy_never_needs_bits():
     assert diagonals < 20 * len(origin)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shape", [(50_000, 50_000, 5000), (100_000, 60_000, 6)])
 def test_large_unrelated_inputs_keep_memory_below_a_quarter_of_the_bit_table(shape):
     n, m, symbols = shape

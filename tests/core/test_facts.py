@@ -158,6 +158,7 @@ HOSTILE = ["x=" + "not " * 20_000 + "1\n", "if a: pass\n" + "elif b: pass\n" * 2
            "a" + ".b" * 20_000 + "\n", "x = '\ud800'\n", "x = 1\0\n", "#" * 600_000]  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
 def test_a_text_that_python_gives_up_on_claims_nothing(text):
     assert not facts(text, "x = 1\n").lost

@@ -135,6 +135,7 @@ FUNCTION = st.lists(LINES, max_size=6).map(
 )
 
 
+@pytest.mark.slow
 @given(FUNCTION, st.lists(FUNCTION, min_size=1, max_size=6), st.sampled_from([0.3, NEAR, 1.0]))
 @settings(max_examples=60, deadline=None)
 def test_a_family_has_only_near_edits_and_each_revision_is_in_one(origin, texts, similarity):

@@ -70,6 +70,7 @@ def read_in_a_child(texts: list[tuple[str, str]]) -> list[list]:
     return [json.loads(line) for line in lines if line.startswith("[")]
 
 
+@pytest.mark.slow
 def test_no_text_ends_the_process_and_each_is_read_lexically_with_a_note():
     answers = read_in_a_child([(grammar, text) for grammar, text, _ in REPRODUCERS])
     for (grammar, _, reason), (notes, signature, dropped) in zip(REPRODUCERS, answers, strict=True):
@@ -112,6 +113,7 @@ def test_a_stopped_parser_leaves_the_next_one_alone():
     assert syntax.tokenise("- a\n", "yaml").tokens == ["-", "a"]
 
 
+@pytest.mark.slow
 def test_every_grammar_is_guarded():
     for name in languages.names():
         syntax.tokenise("a\n", name)

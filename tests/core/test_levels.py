@@ -334,6 +334,7 @@ def word_of_texts(path, a, b):
     return found.word if found else None
 
 
+@pytest.mark.slow
 @given(
     origin=st.dictionaries(PATHS, TEXTS, max_size=3),
     change_sets=st.lists(CHANGE_SETS, min_size=2, max_size=4),

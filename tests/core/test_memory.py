@@ -40,6 +40,7 @@ def replayed():
     excise.replay(ORIGIN, ORIGIN + "x\n", TEXTS[1])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("work", [matrix, raw_lines, replaced, change_sets, explained, replayed])
 def test_nothing_is_in_a_cycle(work):
     work()  # what is loaded and cached at first use is not its rubbish
@@ -57,6 +58,7 @@ def test_nothing_is_in_a_cycle(work):
     assert cyclic == []
 
 
+@pytest.mark.slow
 def test_a_parsed_text_is_freed():
     large = "".join(f"value_{number} = compute({number})\n" for number in range(2_000))
     texts = [f"{large}x = {number}\n" for number in range(2)]

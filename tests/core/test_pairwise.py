@@ -149,6 +149,7 @@ def test_a_cancelled_flag_does_not_fall_back():
         ScoreMatrix.from_texts("a b", ["b", "c"], cancel=flag)
 
 
+@pytest.mark.slow
 def test_a_flag_raised_meanwhile_stops_a_long_alignment():
     flag = excise.CancelFlag()
     origin = [n * 7919 % 1009 for n in range(60_000)]
@@ -231,6 +232,7 @@ def test_replacing_beside_a_slow_text_does_not_parse_it_again(monkeypatch):
     assert "lexical" not in again.replaced("slow", ORIGIN).signature
 
 
+@pytest.mark.slow
 def test_a_text_that_replaces_another_may_be_slow():
     matrix = ScoreMatrix.from_texts(ORIGIN, {"a": ORIGIN, "b": "x"}, language="python", timeout=0.2)
     replaced = matrix.replaced("b", SLOW)
@@ -239,6 +241,7 @@ def test_a_text_that_replaces_another_may_be_slow():
     assert np.array_equal(replaced.values, built.values)
 
 
+@pytest.mark.slow
 def test_a_slow_origin_makes_all_lexical():
     matrix = ScoreMatrix.from_texts(SLOW, ["a", "b"], language="python", timeout=0.2)
     assert "|tok:lexical|" in matrix.signature

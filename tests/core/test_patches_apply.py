@@ -382,6 +382,7 @@ def applied(pair, text):
         return str(error)
 
 
+@pytest.mark.slow
 def test_hunks_that_fit_nearly_everywhere_are_too_costly():
     hunk = b"@@ -%d,3 +%d,3 @@\n a\n-a\n+b\n a\n"
     many = b"".join(hunk % (at, at) for at in range(2, 2002))

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from tests.core.patch_texts import pool_of
 
-from excise.patches import Pool, differences, parse, read
+from excise.patches import differences, read
 from excise.patches.blocks import text_of
 
 BODY = [" static int read(void)", " {", "+\tguard(state);", " \treturn pull(buffer);", " }"]
@@ -18,9 +19,7 @@ def patch(heading=b"", body=BODY, start=10, name="x.c"):
 
 
 def compare(a, b):
-    pool = Pool(ignored=())
-    for text in (a, b):
-        pool.add(parse(text))
+    pool = pool_of(a, b)
     found = pool.compare(0, 1)
     assert differences(*pool.patches, ignored=()).exact == found.exact
     return found
@@ -98,6 +97,7 @@ def test_a_long_heading_in_a_mail_is_kept_and_never_a_header():
     assert (len(hunk.heading), hunk.added, message.patch.warnings) == (4_000, 1, ())
 
 
+@pytest.mark.slow
 def test_thousands_of_blocks_without_context_or_heading():
     """All of them stand at one place, which takes no longer than a place each."""
     body = "".join(f"@@ -{n},0 +{n},1 @@\n+x = {n};\n" for n in range(1, 3_001)).encode()

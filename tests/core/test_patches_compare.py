@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests import archive
+from tests.core.patch_texts import hunk, pool_of
 from tests.reference.budget import examples
 from tests.reference.implementations import PLACED_PATCHES
 
@@ -15,20 +16,6 @@ from excise import signature
 from excise.patches import Pool, differences, group, parse, patch_id, read
 
 CASES = sorted((Path(__file__).parents[1] / "cases" / "patches").glob("*.txt"))
-
-
-def hunk(*lines, name="x.c", start=1, heading=""):
-    old = sum(line[:1] in " -" for line in lines)
-    new = sum(line[:1] in " +" for line in lines)
-    header = f"@@ -{start},{old} +{start},{new} @@ {heading}".rstrip()
-    return "\n".join([f"--- a/{name}", f"+++ b/{name}", header, *lines, ""]).encode()
-
-
-def pool_of(*patches, **options):
-    pool = Pool(ignored=(), **options)
-    for patch in patches:
-        pool.add(parse(patch))
-    return pool
 
 
 def compare(a, b, **options):

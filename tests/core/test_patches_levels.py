@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import combinations, product
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.core.patch_texts import hunk as plain_hunk
+from tests.core.patch_texts import pool_of
 from tests.reference.budget import examples
 from tests.reference.patch_blocks import submission
 from tests.reference.patch_levels import level as level_slowly
@@ -15,20 +18,7 @@ from excise.agreement import CODE, DIFFERENT, IDENTICAL, OVERLAPS, SAME
 from excise.patches import Pool, group, parse
 
 READ = "static int read_body(struct conn *c)"
-
-
-def hunk(*lines, name="x.c", heading=READ, start=10):
-    old = sum(line[:1] in " -" for line in lines)
-    new = sum(line[:1] in " +" for line in lines)
-    header = f"@@ -{start},{old} +{start},{new} @@ {heading}".rstrip()
-    return "\n".join([f"--- a/{name}", f"+++ b/{name}", header, *lines, ""]).encode()
-
-
-def pool_of(*patches):
-    pool = Pool(ignored=())
-    for patch in patches:
-        pool.add(parse(patch))
-    return pool
+hunk = partial(plain_hunk, heading=READ, start=10)
 
 
 def word(a, b):

@@ -129,6 +129,7 @@ def test_a_truncated_mailbox():
     assert "1 lines short" in str(found[1].patch.warnings[0])
 
 
+@pytest.mark.slow
 def test_bad_mails_have_a_reason():
     assert one(HEAD + b"\n" + b"x" * MAX_MESSAGE).error.endswith("limit 25 MB")
     garbage = one(HEAD + b"Content-Transfer-Encoding: base64\n\n\xff\xfe!!! no base64 *\n")

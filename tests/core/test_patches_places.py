@@ -8,6 +8,7 @@ from fractions import Fraction
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.core.patch_texts import hunk
 from tests.reference.budget import examples
 from tests.reference.patch_blocks import name_in
 from tests.reference.patches import score as pooled_score
@@ -17,13 +18,6 @@ from excise.patches import parse
 from excise.patches.blocks import function_in
 
 GUARD = ["+    if (c == NULL) {", '+        log_error("closed");', "+        return -1;", "+    }"]
-
-
-def hunk(*lines, name="x.c", heading="", start=1):
-    old = sum(line[:1] in " -" for line in lines)
-    new = sum(line[:1] in " +" for line in lines)
-    numbers = f"@@ -{start},{old} +{start},{new} @@ {heading}".rstrip()
-    return "\n".join([f"--- a/{name}", f"+++ b/{name}", numbers, *lines, ""]).encode()
 
 
 def in_header(*lines, **options):

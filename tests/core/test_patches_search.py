@@ -18,6 +18,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.core.patch_texts import hunk, pool_of
 from tests.reference import patches as oracle
 from tests.reference.patch_blocks import blocks, components, submission
 from tests.reference.patch_places import compare, n_grams
@@ -36,20 +37,6 @@ NO_INTS = array("i")
 def added(tokens):
     """One block without heading and context, that adds so many tokens."""
     return array("i", [0, 0, 0, 0, len(tokens), -1, 0, -1, 0, 0])
-
-
-def hunk(*lines, name="x.c", heading=""):
-    old = sum(line[:1] in " -" for line in lines)
-    new = sum(line[:1] in " +" for line in lines)
-    header = f"@@ -1,{old} +1,{new} @@ {heading}".rstrip()
-    return "\n".join([f"--- a/{name}", f"+++ b/{name}", header, *lines, ""]).encode()
-
-
-def pool_of(patches, **options):
-    pool = Pool(ignored=(), **options)
-    for patch in patches:
-        pool.add(parse(patch))
-    return pool
 
 
 _LINE = st.sampled_from(
@@ -83,7 +70,7 @@ def features(patch):
 
 @given(_PATCHES, _LEAST)
 def test_the_pairs_found_are_those_of_the_oracle(patches, least):
-    pool = pool_of(patches)
+    pool = pool_of(*patches)
     expected = []
     for i, j in combinations(range(len(patches)), 2):
         score = float(compare(patches[i], patches[j]).exact)
@@ -112,6 +99,7 @@ def _near_copies(draw):
     return patches
 
 
+@pytest.mark.slow
 @settings(max_examples=40)
 @given(_near_copies(), st.sampled_from([0.0, 0.45]))
 def test_near_copies_are_counted_as_by_the_oracle(patches, least):
@@ -121,7 +109,7 @@ def test_near_copies_are_counted_as_by_the_oracle(patches, least):
         score = float(compare(patches[i], patches[j]).exact)
         if score > 0 and score >= least:
             expected.append((i, j, score))
-    assert pool_of(patches).near(least) == expected
+    assert pool_of(*patches).near(least) == expected
 
 
 def test_blocks_of_the_same_numbers_may_stand_elsewhere():
@@ -133,7 +121,7 @@ def test_blocks_of_the_same_numbers_may_stand_elsewhere():
     ]
     exact = compare(*patches).exact
     assert exact < 1
-    assert pool_of(patches).near(0.0) == [(0, 1, float(exact))]
+    assert pool_of(*patches).near(0.0) == [(0, 1, float(exact))]
 
 
 def test_postings_of_other_sizes_are_not_read():
@@ -161,7 +149,7 @@ def weights_of(patches):
 
 @given(_PATCHES)
 def test_weights_are_those_of_the_pool(patches):
-    pool = pool_of(patches)
+    pool = pool_of(*patches)
     weights = weights_of(pool.patches)
     values = np.empty((len(patches), len(patches)))
     Search(pool.index, 0.0, True).dense(array("i", range(len(patches))), values)
@@ -192,7 +180,7 @@ def test_weighted_groups_depend_on_no_order(patches, order):
     order = [at for at in order if at < len(patches)]
     values = []
     for names in (range(len(patches)), order):
-        pool = pool_of([patches[at] for at in names])
+        pool = pool_of(*(patches[at] for at in names))
         found = np.empty((len(patches), len(patches)))
         Search(pool.index, 0.0, True).dense(array("i", range(len(patches))), found)
         values.append(found)
@@ -203,7 +191,7 @@ def test_weighted_groups_say_so_and_scores_stay():
     common = [f"+common({n});" for n in range(3)]
     patches = [hunk(*common, f"+own{n} = {n};", name="x.c") for n in range(6)]
     patches += [hunk(*common, "+rare(a, b, c);"), hunk("+rare(a, b, c);")]
-    plain, weighted = pool_of(patches), pool_of(patches, idf=True)
+    plain, weighted = pool_of(*patches), pool_of(*patches, idf=True)
     assert weighted.signature == signature(idf=True) != plain.signature
     assert weighted.compare(0, 1) == plain.compare(0, 1)
     assert weighted.near(0.0) == plain.near(0.0)
@@ -240,6 +228,7 @@ class WholeCloseness(Closeness):
         pass
 
 
+@pytest.mark.slow
 @settings(max_examples=60)
 @given(
     st.one_of(_PATCHES, _near_copies()),
@@ -301,13 +290,14 @@ def test_pieces_hold_about_as_much():
     assert Search(Index(), 0.45).ranges(8) == []
 
 
+@pytest.mark.slow
 @given(_PATCHES, _LEAST, st.integers(1, 9))
 def test_pieces_of_a_search_find_every_pair_once(patches, least, pieces):
     reader = Reader()
     edits = [reader.edits(parse(patch), ()) for patch in patches]
     search = piece_search(edits, least)
     pairs = [pair for n in range(pieces) for pair in zip(*search(n, pieces), strict=True)]
-    assert sorted(pairs) == pool_of(patches).near(least)
+    assert sorted(pairs) == pool_of(*patches).near(least)
 
 
 def test_a_frequent_n_gram_is_not_walked():
@@ -325,7 +315,7 @@ def test_a_frequent_n_gram_is_not_walked():
 
 def test_pieces_and_threads():
     patches = [hunk(f"-x = {n % 9};", f"+x = {n % 7} + y;", name=f"{n % 3}.c") for n in range(80)]
-    pool = pool_of(patches)
+    pool = pool_of(*patches)
     search = Search(pool.index, 0.3)
     whole = sorted(zip(*search.pairs(0, 80)[:3], strict=True))
     pieces = [search.pairs(at, at + 20)[:3] for at in range(0, 80, 20)]
@@ -337,7 +327,7 @@ def test_pieces_and_threads():
 
 
 def test_misuse_is_an_error():
-    search = Search(pool_of([hunk("+a"), hunk("+b")]).index, 0.5)
+    search = Search(pool_of(hunk("+a"), hunk("+b")).index, 0.5)
     with pytest.raises(IndexError):
         search.pairs(0, 3)
     with pytest.raises(IndexError):
@@ -347,7 +337,7 @@ def test_misuse_is_an_error():
 
 
 def test_patches_added_later_are_not_seen():
-    pool = pool_of([hunk("+a b"), hunk("+a c")])
+    pool = pool_of(hunk("+a b"), hunk("+a c"))
     search = Search(pool.index, 0.0)
     pool.add(parse(hunk("+a d")))
     assert len(search) == 2
@@ -364,7 +354,7 @@ def test_nothing_and_nothing_much():
 
 
 def test_too_many_patches_that_hang_together_are_refused(monkeypatch):
-    pool = pool_of([hunk(f"+f(a, b, {n});") for n in range(4)])
+    pool = pool_of(*(hunk(f"+f(a, b, {n});") for n in range(4)))
     monkeypatch.setattr("excise.patches.pool.MOST", 3)
     with pytest.raises(PatchError, match=r"4 patches form one component at .*, and at most 3"):
         group(pool)
@@ -511,6 +501,7 @@ def assert_as_by_the_oracle(*patches):
     assert pool.near(0.0) == [(0, 1, exact)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("often", "other"), [(254, 255), (255, 256), (70_000, 300)])
 def test_an_n_gram_as_often_as_no_byte_can_say(often, other):
     assert_as_by_the_oracle(
@@ -519,6 +510,7 @@ def test_an_n_gram_as_often_as_no_byte_can_say(often, other):
     )
 
 
+@pytest.mark.slow
 def test_n_grams_that_are_in_many_blocks():
     """Of 120 blocks each has the same 310 n-grams: their list is longer than 15 bits can count."""
     words = [" ".join(f"w{at}" for at in range(80))]

@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.core.patch_texts import hunk as diff
 from tests.reference import related as oracle
 
 from excise.patches import parse, read
@@ -23,13 +24,6 @@ from excise.patches.evidence import (
 from excise.patches.related import RelatedPool, Relation, calibration, related_signature, relation
 
 READER = EvidenceReader()
-
-
-def diff(*lines: str, name: str = "x.c", heading: str = "") -> bytes:
-    old = sum(line[:1] in " -" for line in lines)
-    new = sum(line[:1] in " +" for line in lines)
-    header = f"@@ -1,{old} +1,{new} @@ {heading}".rstrip()
-    return "\n".join([f"--- a/{name}", f"+++ b/{name}", header, *lines, ""]).encode()
 
 
 _LINES = [
@@ -239,6 +233,7 @@ def test_small_pools(n):
     assert pool.neighbours(Evidence()) == []
 
 
+@pytest.mark.slow
 def test_a_thousand_copies_of_one_bump():
     pool = RelatedPool()
     own = READER.evidence(parse(diff("-version = 1.2.3", "+version = 1.2.4")), "Bump version", "")

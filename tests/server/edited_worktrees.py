@@ -17,8 +17,7 @@ def edited_worktrees(
     tmp_path: Path, monkeypatch, edits: Mapping[str, tuple[str, str]], **files: str
 ) -> Repo:
     """Commit some files; of each worktree replace an expression of ``a.py``, long ago."""
-    made = make(tmp_path, monkeypatch)
-    made.commit(**files)
+    made = make(tmp_path, monkeypatch, **files)
     for name, (old, new) in edits.items():
         made.git("worktree", "add", "--quiet", "-b", name, tmp_path / name)
         (tmp_path / name / "a.py").write_text(files["a__py"].replace(old, new))

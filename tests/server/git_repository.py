@@ -91,15 +91,18 @@ class Repo:
         )
 
 
-def make(tmp_path: Path, monkeypatch, name: str = "work") -> Repo:
-    """Return a new repository; the code under test sees the same configuration of the user."""
+def make(tmp_path: Path, monkeypatch, name: str = "work", **files: str | bytes) -> Repo:
+    """Return a new repository, of files if any; the code under test has its configuration."""
     repo = Repo(tmp_path / name, tmp_path / "home")
     for variable in list(os.environ):
         if variable.startswith("GIT_"):
             monkeypatch.delenv(variable)
     monkeypatch.setenv("HOME", repo.env["HOME"])
     monkeypatch.setenv("GIT_CONFIG_GLOBAL", repo.env["GIT_CONFIG_GLOBAL"])
-    return repo.init()
+    repo.init()
+    if files:
+        repo.commit(**files)
+    return repo
 
 
 def answer(find: Find, context: Context) -> Found:

@@ -22,9 +22,7 @@ EDIT = ("return x + 15", "return 15 if x is None else x + 15")
 
 @pytest.fixture
 def repo(tmp_path, monkeypatch):
-    made = make(tmp_path, monkeypatch)
-    made.commit(a__py=BASE, b__txt="one\n")
-    return made
+    return make(tmp_path, monkeypatch, a__py=BASE, b__txt="one\n")
 
 
 def drift(repo, commits):

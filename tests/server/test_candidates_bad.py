@@ -17,9 +17,7 @@ pytestmark = [needs_git, pytest.mark.slow]
 
 @pytest.fixture
 def repo(tmp_path, monkeypatch):
-    made = make(tmp_path, monkeypatch)
-    made.commit(a__py=BASE, b__txt="one\n")
-    return made
+    return make(tmp_path, monkeypatch, a__py=BASE, b__txt="one\n")
 
 
 def changes(entry):

@@ -19,9 +19,7 @@ OTHER = (EDIT[0], "return 16 if x is None else x + 15")
 
 @pytest.fixture
 def repo(tmp_path, monkeypatch):
-    made = make(tmp_path, monkeypatch)
-    made.commit(a__py=BASE, b__txt="one\n", x__bin=b"\0one")
-    return made
+    return make(tmp_path, monkeypatch, a__py=BASE, b__txt="one\n", x__bin=b"\0one")
 
 
 def diff(repo, edit=EDIT, *options, **files):

@@ -54,6 +54,7 @@ def applied(old, pair):
     return "".join(out + lines[at:])
 
 
+@pytest.mark.slow
 @given(TEXT, TEXT)
 def test_hunks_give_the_new_text(old, new):
     pair = changed_file("f", side(old), "f", side(new))

@@ -122,6 +122,7 @@ def test_what_is_asked_about_is_not_its_own_duplicate(folder):
     assert found["other"] == "2.patch"
 
 
+@pytest.mark.slow
 def test_output_goes_to_a_file(folder, tmp_path):
     for like in ((), ("--like", str(folder / "1.patch"))):
         for name in ("text", "markdown", "json", "html")[: 3 if like else 4]:

@@ -112,6 +112,7 @@ def test_a_hundred_revisions():
 # --- five more of our own ------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_pipe_of_the_shell_may_be_the_origin(tmp_path):
     path = tmp_path / "revision.py"
     path.write_text("x = 2\n")
@@ -149,6 +150,7 @@ def test_a_document_that_is_nested_too_deep_is_one_line():
     one_line(excise("compare", "-", stdin="[" * 100_000), "nested too deep", "; give ")
 
 
+@pytest.mark.slow
 def test_standard_input_that_is_closed():
     ran = spawn("compare", "-", stdin=b"")
     assert ran.returncode == 2

@@ -121,6 +121,7 @@ def test_a_region_of_a_minified_file_is_shown_with_a_little_around_it():
     assert "=1;let a=2;let a=1" in "".join(out.split()).replace("leta", "let a")
 
 
+@pytest.mark.slow
 def test_the_real_command_reads_and_writes_pipes():
     ran = spawn("compare", "-", "--format", "json", stdin=json.dumps(SMALL).encode())
     assert ran.returncode == 0

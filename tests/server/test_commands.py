@@ -264,10 +264,10 @@ def test_output_to_a_folder_is_refused(shop, monkeypatch):
     assert sorted(Path(shop).iterdir()) == before
 
 
+@pytest.mark.slow
 @needs_git
 def test_a_name_that_is_no_worktree_may_be_a_branch_or_a_request(tmp_path, monkeypatch):
-    repo = make(tmp_path, monkeypatch)
-    repo.commit(a__py="x = 1\n")
+    repo = make(tmp_path, monkeypatch, a__py="x = 1\n")
     repo.git("checkout", "--quiet", "-b", "agent/one")
     repo.commit(a__py="x = 2\n")
     repo.git("update-ref", "refs/pull/7/head", "agent/one")

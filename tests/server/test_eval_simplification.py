@@ -134,6 +134,7 @@ def test_an_operation_may_never_occur():
     assert most_even_split(np.zeros((4, 2)), {"a": 2, "b": 2}, 0, attempts=2)[1] == 0.0
 
 
+@pytest.mark.slow
 def test_the_command_drops_what_is_poorly_aligned_and_deals_anew(tmp_path):
     pairs = [
         {"before": "a b c d", "after": "a c d", "split": "train"},

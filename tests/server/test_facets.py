@@ -74,6 +74,7 @@ def facets(repo, candidate, **target):
     return found.facets
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tree", TREES)
 def test_no_file_of_a_tree_is_scratch_when_it_is_deleted_and_created_again(repo, tree):
     for path, text in TREES[tree].items():

@@ -145,6 +145,7 @@ def test_a_cancelled_analysis_raises():
         Analyst().analyse(snapshot, cancel)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("labels", [("", ""), ("", "newer")], ids=["same", "relabelled"])
 @pytest.mark.parametrize("stop", ["raised", "timed out"])
 def test_scores_that_were_kept_do_not_look_at_the_flag_of_an_earlier_request(stop, labels):

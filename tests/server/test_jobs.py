@@ -41,6 +41,7 @@ def dying(number):
 # --- the map -------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("jobs", [1, 2, 3, 200])
 @pytest.mark.parametrize("count", [0, 1, 2, 300])
 def test_results_come_in_order(jobs, count):
@@ -203,6 +204,7 @@ def odd_queue(folder):
     return str(folder)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "options",
     [
@@ -218,6 +220,7 @@ def test_any_number_of_jobs_gives_the_same(small_parts, tmp_path, with_jobs, opt
     assert others == [alone, alone]
 
 
+@pytest.mark.slow
 def test_a_fork_killed_in_the_middle_changes_nothing(small_parts, tmp_path, monkeypatch, with_jobs):
     box = tmp_path / "all.mbox"
     box.write_text("".join(mails(150, seed=3)))
@@ -236,6 +239,7 @@ def test_a_fork_killed_in_the_middle_changes_nothing(small_parts, tmp_path, monk
     assert died.exists() or forked_map(2) is map
 
 
+@pytest.mark.slow
 def test_without_a_second_core_the_command_is_the_same(
     small_parts, tmp_path, monkeypatch, with_jobs
 ):

@@ -201,6 +201,7 @@ index 0000000..d00491f
 """
 
 
+@pytest.mark.slow
 @needs_git
 @pytest.mark.parametrize(
     ("sender", "date", "text"),
@@ -493,6 +494,7 @@ def test_a_union_that_cannot_work_is_mended_by_leaving_out_who_brings_it():
     assert any("uses helper" in note for note in landing.taken.notes)
 
 
+@pytest.mark.slow
 def test_of_too_many_candidates_it_is_said_and_1000_are_landed():
     base = {f"{n}.txt": f"{n}\n" for n in range(MOST + 1)}
     many = found({f"c{n}": {f"{n}.txt": "x\n"} for n in range(MOST + 1)}, base)
@@ -530,6 +532,7 @@ def of_texts(origin, every):
     return found(edits, {"a.txt": origin})
 
 
+@pytest.mark.slow
 @given(changes())
 @settings(max_examples=150)
 def test_independent_candidates_make_the_same_in_any_order(known):
@@ -544,6 +547,7 @@ def test_independent_candidates_make_the_same_in_any_order(known):
     assert len(results) == 1
 
 
+@pytest.mark.slow
 @given(changes())
 @settings(max_examples=150)
 def test_a_union_has_every_line_that_one_adds_and_none_that_one_deletes(known):
@@ -567,6 +571,7 @@ def test_a_union_has_every_line_that_one_adds_and_none_that_one_deletes(known):
         assert [*step.values()] == [*some.files] or not some.files
 
 
+@pytest.mark.slow
 @given(changes(1))
 @settings(max_examples=100)
 def test_to_land_one_is_to_take_it(known):

@@ -32,7 +32,7 @@ def user(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Standard]:
         made.open()
         yield made
         assert made.client.exit() == 0
-        assert not any("Traceback" in line for line in made.client.log)
+        assert not any("Traceback" in line for line in made.client.log), "\n".join(made.client.log)
 
 
 def command(title: str, uri: str, **more: Any) -> Message:

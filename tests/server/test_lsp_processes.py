@@ -45,8 +45,7 @@ def test_odd_numbers_of_processes_do_no_harm(process):
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux kills orphans")
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM, signal.SIGSEGV, signal.SIGHUP])
 def test_a_git_that_hangs_dies_with_the_server_whatever_that_dies_of(tmp_path, monkeypatch, how):
-    repo = make(tmp_path, monkeypatch)
-    repo.commit(a__py="x = 1\n")
+    repo = make(tmp_path, monkeypatch, a__py="x = 1\n")
     folder, started = tmp_path / "bin", tmp_path / "started"
     folder.mkdir()
     (folder / "git").write_text(

@@ -88,8 +88,7 @@ def old(message: dict) -> list[dict]:
 
 
 def four_worktrees(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Repo:
-    repo = make(tmp_path, monkeypatch)
-    repo.commit(a__py=ORIGIN)
+    repo = make(tmp_path, monkeypatch, a__py=ORIGIN)
     for number in range(1, 5):
         tree = tmp_path / f"agent-{number}"
         repo.git("worktree", "add", "--quiet", "-b", f"try-{number}", tree)
@@ -176,8 +175,7 @@ def test_without_watching_a_save_asks_again(client, tmp_path, monkeypatch):
 @needs_git
 @pytest.mark.parametrize("choice", ["head", "index"])
 def test_the_origin_is_the_one_chosen(client, tmp_path, monkeypatch, choice):
-    repo = make(tmp_path, monkeypatch)
-    repo.commit(a__py=ORIGIN)
+    repo = make(tmp_path, monkeypatch, a__py=ORIGIN)
     repo.git("checkout", "--quiet", "-b", "fix")
     repo.commit(a__py=A)
     repo.git("checkout", "--quiet", "main")
@@ -201,8 +199,7 @@ def test_an_origin_that_there_is_not_is_refused_and_the_saved_text_serves(client
 
 @needs_git
 def test_the_index_of_a_conflicted_file(client, tmp_path, monkeypatch):
-    repo = make(tmp_path, monkeypatch)
-    repo.commit(a__py=ORIGIN)
+    repo = make(tmp_path, monkeypatch, a__py=ORIGIN)
     repo.git("checkout", "--quiet", "-b", "theirs")
     repo.commit(a__py=ORIGIN.replace("a + b", "a * b"))
     repo.git("checkout", "--quiet", "main")
@@ -251,8 +248,7 @@ def test_files_beside(client, folder):
 def test_a_folder_of_patches_only_when_it_is_named(client, tmp_path, monkeypatch):
     if shutil.which("git") is None:
         pytest.skip("git is missing: apt-get install git")
-    repo = make(tmp_path, monkeypatch)
-    repo.commit(a__py=ORIGIN)
+    repo = make(tmp_path, monkeypatch, a__py=ORIGIN)
     repo.commit(a__py=A)
     patch = repo.git("format-patch", "-1", "--stdout")
     repo.git("reset", "--quiet", "--hard", "HEAD~1")
@@ -485,8 +481,7 @@ def test_a_document_of_another_scheme_has_no_sources(client, folder):
 @pytest.fixture
 def hostile(tmp_path, monkeypatch):
     """A repository with traps; give the repository and the marker that a sprung one leaves."""
-    repo = make(tmp_path, monkeypatch)
-    repo.commit(a__py=ORIGIN)
+    repo = make(tmp_path, monkeypatch, a__py=ORIGIN)
     repo.git("checkout", "--quiet", "-b", "agent")
     repo.commit(a__py=A)
     repo.git("checkout", "--quiet", "main")

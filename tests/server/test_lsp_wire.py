@@ -63,6 +63,7 @@ MESSAGES = st.lists(
 )
 
 
+@pytest.mark.slow
 @given(MESSAGES, st.data(), st.lists(st.integers(1, 50)))
 def test_a_wrong_length_costs_its_own_message_and_at_most_the_next(messages, data, sizes):
     bodies = [json.dumps(message).encode() for message in messages]

@@ -50,8 +50,7 @@ def busy_worker(pid: int) -> int:
 
 @needs_git
 def test_no_parser_is_ever_loaded_into_the_server(tmp_path, monkeypatch):
-    repo = make(tmp_path, monkeypatch)
-    repo.commit(a__py=ORIGIN)
+    repo = make(tmp_path, monkeypatch, a__py=ORIGIN)
     for name, new in (("ada", "a - b"), ("bo", "a * b")):
         repo.git("worktree", "add", "--quiet", "-b", name, tmp_path / name)
         (tmp_path / name / "a.py").write_text(ORIGIN.replace("a + b", new))

@@ -381,6 +381,7 @@ def overview(entries, families, task=None, **more):
     }  # fmt: skip
 
 
+@pytest.mark.slow
 def test_eight_candidates_fit_into_two_thousand_tokens():
     entries = [entry(number) for number in range(1, 65)]
     document = overview(entries, families(entries, "+ return total(items)"))
@@ -446,6 +447,7 @@ def whole_review(document):
     return [review_page(document, 1, (), page) for page in range(1, first["pages"] + 1)]
 
 
+@pytest.mark.slow
 def test_nine_hundred_renames_are_pages_of_files_each_of_bounded_length():
     ids = [f"worktree:candidate-{n}" for n in range(9)]
     document = long_review([renamed(n, ids) for n in range(900)])
@@ -459,6 +461,7 @@ def test_nine_hundred_renames_are_pages_of_files_each_of_bounded_length():
     assert first["files"][0]["facts"][-1].startswith("and 5 more facts")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
 def test_no_text_makes_a_page_of_a_review_longer(text):
     ids = [f"{text}{n}" for n in range(60)]
@@ -495,6 +498,7 @@ def whole_list(document):
     return [candidates_page(document, page) for page in range(1, first["pages"] + 1)]
 
 
+@pytest.mark.slow
 def test_all_unchanged_and_rejected_candidates_are_on_some_page_and_the_first_says_on_which():
     unchanged = [f"worktree:{n}" for n in range(500)]
     rejected = [{"id": f"r{n}", "reason": "why " * 100} for n in range(100)]
@@ -512,6 +516,7 @@ def test_all_unchanged_and_rejected_candidates_are_on_some_page_and_the_first_sa
     assert pages[-1]["more"] == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
 def test_no_label_id_path_or_note_makes_a_page_of_candidates_longer(text):
     files = [

@@ -243,6 +243,7 @@ def test_an_attribute_of_self_that_another_hunk_defines(new, name):
     assert taken(other, f"ada a.py#{using}").files
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "new",
     [
@@ -367,6 +368,7 @@ def test_a_stub_file_may_use_what_comes_later_and_nothing_else():
     assert [f.name for f in mix.check("x: Unknown\n").broken] == ["Unknown"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text",
     [

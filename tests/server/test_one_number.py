@@ -20,9 +20,7 @@ NAMES = ("ada", "bo", "chen", "dana")
 
 @pytest.fixture
 def repo(tmp_path, monkeypatch):
-    made = make(tmp_path, monkeypatch)
-    made.commit(a__py=BASE)
-    return made
+    return make(tmp_path, monkeypatch, a__py=BASE)
 
 
 @pytest.fixture

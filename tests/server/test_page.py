@@ -34,9 +34,7 @@ TEST = "def test_parse():\n    assert parse('1, 2') == [1, 2]\n"
 
 @pytest.fixture
 def repo(tmp_path, monkeypatch):
-    made = make(tmp_path, monkeypatch)
-    made.commit(parser__py=PARSER, server__py=SERVER, readme__md="# Both\n")
-    return made
+    return make(tmp_path, monkeypatch, parser__py=PARSER, server__py=SERVER, readme__md="# Both\n")
 
 
 def printed(repo, *arguments, code=0):
@@ -74,6 +72,7 @@ def test_two_tasks_started_in_one_minute_are_two_tables(two_tasks):
     assert out.index("Task 1: 3 candidates, 1 family") < out.index("Task 2: 2 candidates")
 
 
+@pytest.mark.slow
 def test_outcomes_of_a_run_do_not_crowd_candidates_out(repo, tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     names = ("ada", "bo", "chen", "dana", "eli")
@@ -124,6 +123,7 @@ def test_who_is_left_out_has_a_name_and_no_path(repo):
     assert report(repo, code=1)["rejected"][0]["id"].endswith("/bo")
 
 
+@pytest.mark.slow
 def test_sixty_four_candidates(repo):
     stream = []
     for n in range(64):

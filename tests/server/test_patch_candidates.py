@@ -14,9 +14,7 @@ EDIT = ("return a + 5\n", "return a * b + 5\n")
 
 @pytest.fixture
 def repo(tmp_path, monkeypatch):
-    made = make(tmp_path, monkeypatch)
-    made.commit(a__py=TEXT, b__py="b = 1\n")
-    return made
+    return make(tmp_path, monkeypatch, a__py=TEXT, b__py="b = 1\n")
 
 
 def propose(repo, *steps, start="main", message="fix", options=()):

@@ -79,10 +79,12 @@ def test_the_planted_candidates_have_their_relations_and_a_task_each():
     assert "cfg.parse" in reason.message
 
 
+@pytest.mark.slow
 @needs_git
 def test_every_door_says_what_tasks_are_to_each_other(tmp_path, monkeypatch):
-    repo = make(tmp_path, monkeypatch)
-    repo.commit(**{path.replace(".", "__"): text for path, text in BASE.items()})
+    repo = make(
+        tmp_path, monkeypatch, **{path.replace(".", "__"): text for path, text in BASE.items()}
+    )
     for name, files in PLANTED.items():
         worktree(repo, name, **{path.replace(".", "__"): text for path, text in files.items()})
     found = report(repo)
@@ -524,6 +526,7 @@ def test_who_changes_no_code_neither_ties_nor_splits_those_who_do(members, pairs
 TEXTS = st.lists(st.sampled_from(["a = 1", "b = 2", "def f(): ...", "import os", ""]), max_size=7)
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(TEXTS, st.tuples(TEXTS, TEXTS, TEXTS))
 def test_the_relation_of_two_depends_on_these_two_alone(base, revisions):
@@ -536,6 +539,7 @@ def test_the_relation_of_two_depends_on_these_two_alone(base, revisions):
         assert words({b: edits[b], a: edits[a]}, origin).get((a, b)) == found.get((a, b))
 
 
+@pytest.mark.slow
 def test_three_hundred_candidates_of_as_many_files_are_not_compared_in_pairs():
     edits = {f"c{n:03}": {f"f{n}.py": f"def f{n}():\n    return {n}\n"} for n in range(300)}
     found = of(edits)

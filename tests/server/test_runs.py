@@ -189,8 +189,7 @@ def test_no_more_than_so_many_run_at_a_time(run, tmp_path):
 
 @pytest.fixture
 def repo(tmp_path, monkeypatch):
-    repo = make(tmp_path, monkeypatch)
-    repo.commit(a__py="def f(a):\n    return a\n")
+    repo = make(tmp_path, monkeypatch, a__py="def f(a):\n    return a\n")
     for name, value in (("ada", "a or 0"), ("bo", "a or 1"), ("chen", "a or 0")):
         repo.git("worktree", "add", "--quiet", "-b", name, tmp_path / name)
         (tmp_path / name / "a.py").write_text(f"def f(a):\n    return {value}\n")

@@ -28,9 +28,9 @@ TEST = "from a import f\n\n\ndef test_f():\n    assert f(1) == 1\n"
 def repo(tmp_path, monkeypatch) -> Repo:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))  # a run may leave a link there
-    repo = make(tmp_path, monkeypatch)
-    repo.commit(a__py=ORIGIN, test_a__py=TEST, b__py="b = 1\n", poetry__lock="one\n")
-    return repo
+    return make(
+        tmp_path, monkeypatch, a__py=ORIGIN, test_a__py=TEST, b__py="b = 1\n", poetry__lock="one\n"
+    )
 
 
 def worktree(repo: Repo, name: str, text: str, **files: str):

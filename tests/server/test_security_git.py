@@ -42,8 +42,7 @@ def trap(tmp_path, marker):
 @pytest.fixture
 def repo(tmp_path, monkeypatch):
     """Return a repository with a branch, a worktree and a patch for every source to read."""
-    made = make(tmp_path, monkeypatch)
-    made.commit(a__py="one\ntwo\n")
+    made = make(tmp_path, monkeypatch, a__py="one\ntwo\n")
     made.git("checkout", "--quiet", "-b", "agent")
     made.commit(a__py="one\nagent\n")
     (made.path / "patches").mkdir()

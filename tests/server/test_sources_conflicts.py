@@ -29,9 +29,7 @@ BASE = "start\nold\nend\n"
 
 @pytest.fixture
 def repo(tmp_path, monkeypatch):
-    made = make(tmp_path, monkeypatch)
-    made.commit(a__py=BASE)
-    return made
+    return make(tmp_path, monkeypatch, a__py=BASE)
 
 
 def merge(repo, ours, theirs, style="merge"):

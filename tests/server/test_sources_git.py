@@ -23,6 +23,7 @@ from excise_server.foundation.inputs import SourceError, UnansweredError
 from excise_server.git import checkouts
 from excise_server.git.command import ALLOWED, Git, GitError, clean_environment, find_git
 from excise_server.git.repository import AbsentError, Blob
+from excise_server.processes import lifetime
 from excise_server.sources.beside import find_origin
 from excise_server.sources.collect import collect, open_repository
 
@@ -31,9 +32,7 @@ pytestmark = [pytest.mark.slow, needs_git]
 
 @pytest.fixture
 def repo(tmp_path, monkeypatch):
-    made = make(tmp_path, monkeypatch)
-    made.commit(a__py="one\ntwo\n")
-    return made
+    return make(tmp_path, monkeypatch, a__py="one\ntwo\n")
 
 
 def branch(repo, name, text, *, start="main", file="a.py"):
@@ -284,6 +283,17 @@ def test_time_over_is_stated(repo, tmp_path):
     git = Git(str(repo.path), executable=str(slow), seconds=0.1)
     with pytest.raises(UnansweredError, match=r"git rev-parse took over 0\.1 s: stopped"):
         git.run("rev-parse", "HEAD")
+
+
+@pytest.mark.parametrize("words", [lifetime._setpriv(), ()], ids=["setpriv", "fork"])
+def test_a_git_that_cannot_be_started_is_said_to_be_one(repo, tmp_path, monkeypatch, words):
+    monkeypatch.setattr(lifetime, "_setpriv", lambda: words)
+    broken = tmp_path / "broken"
+    broken.write_text("#!/nonexistent/interpreter\n")
+    broken.chmod(0o755)
+    with pytest.raises(GitError, match=r"git cannot be started: .*No such file or directory"):
+        Git(str(repo.path), executable=str(broken)).run("rev-parse")
+    assert Git(str(repo.path)).run("rev-parse", "HEAD").strip() == repo.head().encode()
 
 
 def test_too_much_output_is_stopped(repo, tmp_path, monkeypatch):

@@ -20,8 +20,7 @@ AGAIN = CHANGED.replace("line 3\n", "three\n")
 
 @pytest.fixture
 def repo(tmp_path, monkeypatch):
-    made = make(tmp_path, monkeypatch)
-    made.commit(a__py=TEXT)
+    made = make(tmp_path, monkeypatch, a__py=TEXT)
     (made.path / "p").mkdir()
     return made
 

@@ -44,8 +44,7 @@ def test_every_id_is_of_one_source_and_every_source_has_a_setting():
 @needs_git
 @pytest.mark.slow
 def test_every_source_watches_what_its_answer_depends_on(tmp_path, monkeypatch):
-    repo = make(tmp_path, monkeypatch)
-    repo.commit(a__py="one\n")
+    repo = make(tmp_path, monkeypatch, a__py="one\n")
     (repo.path / "p").mkdir()
     context = repo.context(patches=("p",))
     for find in finders():

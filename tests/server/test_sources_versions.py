@@ -28,9 +28,7 @@ EDITED = TEXT.replace(*EDIT)
 
 @pytest.fixture
 def repo(tmp_path, monkeypatch):
-    made = make(tmp_path, monkeypatch)
-    made.commit(a__py=TEXT, b__py="b = 1\n")
-    return made
+    return make(tmp_path, monkeypatch, a__py=TEXT, b__py="b = 1\n")
 
 
 def worktree(repo, name, *, start="HEAD", branch=None, folder=None):

@@ -216,9 +216,7 @@ def test_both_doors_name_the_same(seed, tmp_path, monkeypatch, editor):
 
 @pytest.fixture
 def repo(tmp_path, monkeypatch):
-    made = make(tmp_path, monkeypatch)
-    made.commit(a__py=code(None, "a.py"), b__py=code(None, "b.py"))
-    return made
+    return make(tmp_path, monkeypatch, a__py=code(None, "a.py"), b__py=code(None, "b.py"))
 
 
 def test_the_command_says_what_an_editor_shows(repo, editor):

@@ -28,9 +28,7 @@ OTHER = BASE.replace("g(a)\n\n", "h(a, 1, 2)\n\n")
 
 @pytest.fixture
 def repo(tmp_path, monkeypatch):
-    made = make(tmp_path, monkeypatch)
-    made.commit(a__py=BASE, b__txt="one\n")
-    return made
+    return make(tmp_path, monkeypatch, a__py=BASE, b__txt="one\n")
 
 
 def worktree(repo, name, **files):

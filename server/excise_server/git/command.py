@@ -20,7 +20,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 
 from excise_server.foundation.inputs import SourceError, UnansweredError
-from excise_server.processes.lifetime import dying_with_parent, wait_for_end
+from excise_server.processes.lifetime import start_tied, wait_for_end
 
 ALLOWED = frozenset(
     {
@@ -215,7 +215,7 @@ class Git:
                 source.write(stdin)
                 source.seek(0)
                 try:
-                    process = subprocess.Popen(  # noqa: S603 - no shell; the path is absolute
+                    process = start_tied(  # no shell; the path is absolute
                         line,
                         cwd=self.folder,
                         env=clean_environment(os.environ) | dict(environment),
@@ -224,7 +224,6 @@ class Git:
                         stderr=errors.fileno(),
                         # Its own session: no terminal to ask on, and one group to end.
                         start_new_session=True,
-                        preexec_fn=dying_with_parent(),
                     )
                 except (OSError, ValueError) as error:
                     raise GitError(f"git cannot be started: {error}") from error
@@ -281,6 +280,8 @@ def _kill(process: subprocess.Popen[bytes]) -> None:
 
 def _failure(command: str, status: int, message: str) -> GitError:
     """Return what git's refusal means to the user."""
+    if message.startswith("setpriv: "):
+        return GitError(f"git cannot be started: {message.strip().rpartition(': ')[2]}")
     if "not a git repository" in message:
         return NoRepositoryError("not in a git repository")
     if "must be run in a work tree" in message:

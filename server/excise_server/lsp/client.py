@@ -70,7 +70,6 @@ class WorkShown:
     ) -> None:
         self._server, self._describe, self._cancel = server, describe, cancel
         self._shown: dict[str, _Shown] = {}
-        self._tokens = (f"excise-{number}" for number in count(1))
 
     def began(self, key: str) -> None:
         """Count from here, unless the work is shown already."""
@@ -99,7 +98,8 @@ class WorkShown:
             progress.tokens.pop(shown.token, None)
 
     def _show(self, key: str, shown: _Shown) -> None:
-        shown.timer, shown.token = None, next(self._tokens)
+        # One for documents and one for requests share a client: a number could be the other's.
+        shown.timer, shown.token = None, f"excise-{secrets.token_hex(8)}"
         self._server.spawn(self._begin(key, shown, shown.token))
 
     async def _begin(self, key: str, shown: _Shown, token: str) -> None:
