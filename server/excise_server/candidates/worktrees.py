@@ -14,17 +14,18 @@ from typing import TYPE_CHECKING
 from excise import CancelFlag, Cluster, Ranked, ScoreMatrix
 from excise.clustering import DISTANCE, LINKAGE
 from excise.facts import code_facts
-from excise.patches import IGNORED, Patch
+from excise.patches import Patch
 from excise.ranking import INTENT
 from excise_server.candidates.chosen import chosen_tasks
 from excise_server.candidates.compared import compared
-from excise_server.review.families import Family, task_families
+from excise_server.review.families import task_families
 from excise_server.review.hunks import ReviewedFile, review_files
 from excise_server.review.ranked import RankedTask, rank_tasks
 from excise_server.review.reasons import Reason, group_reasons
 from excise_server.review.relations import CandidateRelation, Task
 from excise_server.review.verdicts import NO_VERDICTS, Verdict, Verdicts, match_verdicts
 from excise_server.sources.candidates import Candidates
+from excise_server.wire.documents import NearEntry
 
 if TYPE_CHECKING:
     import numpy as np
@@ -55,14 +56,12 @@ class Review:
     patches: tuple[Patch, ...]
     matrix: ScoreMatrix
     tasks: tuple[RankedTask, ...]
-    threshold: float
-    linkage: str
     other_tasks: tuple[Task, ...] = ()
     verdicts: Verdicts = NO_VERDICTS
     files: tuple[tuple[ReviewedFile, ...], ...] = ()
     reasons: tuple[tuple[tuple[Reason, ...], ...], ...] = ()
     intent: str = INTENT
-    families: tuple[tuple[Family, ...], ...] = ()
+    families: tuple[tuple[NearEntry, ...], ...] = ()
     relations: tuple[CandidateRelation, ...] = ()
 
     @property
@@ -97,9 +96,6 @@ def compare_candidates(
     candidates: Candidates,
     *,
     task: str = "",
-    ignored: Sequence[str] = IGNORED,
-    threshold: float = DISTANCE,
-    linkage: str = LINKAGE,
     intent: str = INTENT,
     verdicts: Sequence[Verdict] = (),
     cancel: CancelFlag | None = None,
@@ -111,14 +107,12 @@ def compare_candidates(
 
     - ``task``: the only task to compare, by its number, its name or a candidate in it; empty for
       all.
-    - ``ignored``: globs of base names or paths that are left out, unless there is nothing else.
-    - ``threshold``, ``linkage``: as in `excise.cluster`.
     - ``intent``: as in `excise.rank`.
     - ``verdicts``: the results of checks on them: the first key of the order.
     - ``cancel``: a flag that is checked between two pairs.
     """
     judged = match_verdicts(verdicts, candidates.found)
-    every = compared(candidates, ignored=ignored, cancel=cancel)
+    every = compared(candidates, cancel=cancel)
     candidates, chosen, others = chosen_tasks(candidates, every.tasks, task)
     found = {candidate.id for candidate in candidates.found}
     related = tuple(
@@ -128,11 +122,11 @@ def compare_candidates(
         and not any({relation.first, relation.second} <= {*each.members} for each in every.tasks)
     )
     if others:  # without a vote, and without a part in any number
-        every = compared(candidates, ignored=ignored, cancel=cancel, readings=every.matrix.readings)
+        every = compared(candidates, cancel=cancel, readings=every.matrix.readings)
     matrix, pairs, patches, kinds = every.matrix, every.reader.pairs, every.patches, every.kinds
     facts = dict(zip(matrix.ids, matrix.facts_by_path, strict=True))
     ranked = rank_tasks(
-        matrix, chosen, threshold=threshold, linkage=linkage, standing=judged.standing,
+        matrix, chosen, threshold=DISTANCE, linkage=LINKAGE, standing=judged.standing,
         facts=tuple(map(code_facts, facts.values(), kinds)), kinds=kinds, intent=intent,
     )  # fmt: skip
     every_file, reasons = [], []
@@ -156,7 +150,7 @@ def compare_candidates(
             )
         )
     return Review(
-        top, candidates, patches, matrix, ranked, threshold, linkage, others, judged,
+        top, candidates, patches, matrix, ranked, others, judged,
         tuple(every_file), tuple(reasons), intent,
         tuple(
             task_families(matrix, [ranked.index for ranked in each.ranking], patches)

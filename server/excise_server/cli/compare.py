@@ -9,7 +9,6 @@ import click
 from msgspec import UNSET, UnsetType
 
 import excise
-from excise.clustering import DISTANCE, LINKAGE
 from excise.signature import check_measure
 from excise.text import Revision, normalise
 from excise_server.cli.inputs import read_set, report_rejected, similarities
@@ -89,14 +88,11 @@ def command(
             groups = excise.cluster(matrix)
             reasons = revision_reasons(matrix, groups, revision_set)
         lines = reason_lines(groups, matrix.ids, reasons)
-        entry = clusters_entry(matrix, groups, reasons, threshold=DISTANCE, linkage=LINKAGE)
+        entry = clusters_entry(matrix, groups, reasons)
     if format == "html":
         from excise_server.report.html_groups import revisions_page
 
-        page = revisions_page(
-            matrix, groups, revision_set, lines, threshold=DISTANCE, linkage=LINKAGE
-        )
-        show(page, output)
+        show(revisions_page(matrix, groups, revision_set, lines), output)
     elif format == "text":
         from excise_server.report import tables
 

@@ -23,9 +23,9 @@ from excise import (
     ScoreMatrix,
     Segment,
 )
+from excise.clustering import DISTANCE, LINKAGE
 from excise_server.foundation.inputs import RevisionSet
 from excise_server.report.words import disagree, words_of
-from excise_server.review.families import FamilyEdit
 from excise_server.wire import documents as d
 
 
@@ -155,14 +155,11 @@ def clusters_entry(
     matrix: ScoreMatrix,
     clusters: Sequence[Cluster],
     reasons: Sequence[Sequence[d.ReasonEntry]],
-    *,
-    threshold: float,
-    linkage: str,
 ) -> d.ClustersEntry:
     """Return the clusters, the largest first, and what sets each apart."""
     return d.ClustersEntry(
-        threshold=threshold,
-        linkage=linkage,
+        threshold=DISTANCE,
+        linkage=LINKAGE,
         groups=[
             d.ClusterEntry.of(
                 group_entry(cluster, matrix.ids),
@@ -180,16 +177,6 @@ def group_entry(cluster: Cluster, ids: Sequence[str]) -> d.GroupEntry:
         members=[ids[member] for member in cluster.members],
         representative=ids[cluster.representative],
         min_similarity=cluster.min_similarity,
-    )
-
-
-def family_edit_entry(edit: FamilyEdit, ids: Sequence[str]) -> d.FamilyEditEntry:
-    """Return an edit of a family by the ids of its members."""
-    return d.FamilyEditEntry.of(
-        edit,
-        members=[ids[index] for index in edit.members],
-        other_facets=[list(own) for own in edit.other_facets],
-        renamed=[list(pair) for pair in edit.renamed],
     )
 
 

@@ -8,6 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from excise import Cluster, ScoreMatrix
+from excise.clustering import DISTANCE, LINKAGE
 from excise.patches import Patch, differences
 from excise.patches.differences import BlockSide, Difference, Match
 from excise.patches.evidence import Evidence, EvidenceReader
@@ -196,9 +197,6 @@ def revisions_page(
     clusters: Sequence[Cluster],
     revision_set: RevisionSet,
     reasons: Sequence[str],
-    *,
-    threshold: float,
-    linkage: str,
 ) -> str:
     """Return the page of grouped revisions."""
     notes = [f"{name}: {note}" for name, all_notes in zip(matrix.ids, matrix.notes, strict=True)
@@ -226,8 +224,8 @@ def revisions_page(
             for best in (cluster.representative,)
         ],
         picture=picture_of(matrix.values, matrix.ids, clusters, words_of(matrix)),
-        threshold=threshold,
-        linkage=linkage,
+        threshold=DISTANCE,
+        linkage=LINKAGE,
         signature=matrix.signature,
         notes=[*notes, *(f"{name}: {note}" for name, note in revision_set.notes)],
         rejected=[(rejected.id, rejected.reason) for rejected in revision_set.rejected],
