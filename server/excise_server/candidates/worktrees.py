@@ -18,14 +18,15 @@ from excise.patches import Patch
 from excise.ranking import INTENT
 from excise_server.candidates.chosen import chosen_tasks
 from excise_server.candidates.compared import compared
+from excise_server.foundation.escape import visible
 from excise_server.review.families import task_families
 from excise_server.review.hunks import ReviewedFile, review_files
 from excise_server.review.ranked import RankedTask, rank_tasks
-from excise_server.review.reasons import Reason, group_reasons
+from excise_server.review.reasons import group_reasons
 from excise_server.review.relations import CandidateRelation, Task
 from excise_server.review.verdicts import NO_VERDICTS, Verdict, Verdicts, match_verdicts
 from excise_server.sources.candidates import Candidates
-from excise_server.wire.documents import NearEntry
+from excise_server.wire.documents import NearEntry, ReasonEntry
 
 if TYPE_CHECKING:
     import numpy as np
@@ -59,7 +60,7 @@ class Review:
     other_tasks: tuple[Task, ...] = ()
     verdicts: Verdicts = NO_VERDICTS
     files: tuple[tuple[ReviewedFile, ...], ...] = ()
-    reasons: tuple[tuple[tuple[Reason, ...], ...], ...] = ()
+    reasons: tuple[list[list[ReasonEntry]], ...] = ()
     intent: str = INTENT
     families: tuple[tuple[NearEntry, ...], ...] = ()
     relations: tuple[CandidateRelation, ...] = ()
@@ -143,12 +144,11 @@ def compare_candidates(
         by_group = group_reasons(members, groups, files, broken, facts)
         checked = [judged.of_group(group) for group in groups]
         every_file.append(files)
-        reasons.append(
-            tuple(
-                (Reason("checks", text, tuple(group)), *of_group) if text else of_group
-                for text, group, of_group in zip(checked, groups, by_group, strict=True)
-            )
-        )
+        for text, group, of_group in zip(checked, groups, by_group, strict=True):
+            if text:
+                entry = ReasonEntry(kind="checks", text=visible(text), members=group)
+                of_group.insert(0, entry)
+        reasons.append(by_group)
     return Review(
         top, candidates, patches, matrix, ranked, others, judged,
         tuple(every_file), tuple(reasons), intent,

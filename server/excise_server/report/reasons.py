@@ -7,17 +7,11 @@ from collections.abc import Mapping, Sequence
 
 from excise import Cluster, ScoreMatrix
 from excise_server.foundation.changes import Side
-from excise_server.foundation.escape import visible
 from excise_server.foundation.inputs import RevisionSet, first_few
 from excise_server.review.candidate import Candidate
 from excise_server.review.hunks import review_files
-from excise_server.review.reasons import Reason, group_reasons
+from excise_server.review.reasons import group_reasons
 from excise_server.wire.documents import ReasonEntry
-
-
-def reason_entries(reasons: Sequence[Reason]) -> list[ReasonEntry]:
-    """Return the facts about a group as a document has them."""
-    return [ReasonEntry(kind=r.kind, text=visible(r.text), members=list(r.ids)) for r in reasons]
 
 
 def reasons_text(
@@ -52,7 +46,7 @@ def revision_reasons(
         name: dict(zip((path,), by_path.values(), strict=False))
         for name, by_path in zip(matrix.ids, matrix.facts_by_path, strict=True)
     }
-    return list(map(reason_entries, group_reasons(revisions, groups, files, broken, facts)))
+    return group_reasons(revisions, groups, files, broken, facts)
 
 
 def reason_lines(

@@ -20,7 +20,6 @@ from excise.text import raw_lines
 from excise_server.foundation.escape import spelled, visible
 from excise_server.foundation.inputs import SourceError, first_few
 from excise_server.report.documents import group_entry, renamed_of
-from excise_server.report.reasons import reason_entries
 from excise_server.report.words import disagree, words_of
 from excise_server.review.candidate import review_digest
 from excise_server.review.families import COMMENT
@@ -34,7 +33,6 @@ if TYPE_CHECKING:
     from excise_server.candidates.worktrees import Review
     from excise_server.review.candidate import Candidate
     from excise_server.review.ranked import RankedTask
-    from excise_server.review.reasons import Reason
     from excise_server.review.relations import CandidateRelation
 
 AROUND = 3
@@ -220,7 +218,7 @@ def _task(
 
 
 def _cluster(
-    review: Review, cluster: Cluster, number: int, reasons: Sequence[Reason]
+    review: Review, cluster: Cluster, number: int, reasons: list[d.ReasonEntry]
 ) -> d.CandidateCluster:
     ids = review.matrix.ids
     counts = review.verdicts.counts(ids[i] for i in cluster.members)
@@ -231,7 +229,7 @@ def _cluster(
         failed=counts["failed"],
         undecided=counts["undecided"],
         words=[review.matrix.word(i, cluster.representative) for i in cluster.members],
-        reasons=reason_entries(reasons),
+        reasons=reasons,
     )
 
 
