@@ -9,9 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from excise import CancelFlag, Cluster, Ranked, ScoreMatrix
+from excise import CancelFlag, Ranked, ScoreMatrix
 from excise.clustering import DISTANCE, LINKAGE
 from excise.facts import code_facts
 from excise.patches import Patch
@@ -27,12 +26,6 @@ from excise_server.review.relations import CandidateRelation, Task
 from excise_server.review.verdicts import NO_VERDICTS, Verdict, Verdicts, match_verdicts
 from excise_server.sources.candidates import Candidates
 from excise_server.wire.documents import NearEntry, ReasonEntry
-
-if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
-
-    Values = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,17 +59,6 @@ class Review:
     relations: tuple[CandidateRelation, ...] = ()
 
     @property
-    def values(self) -> Values:
-        """The similarities alone."""
-        return self.matrix.values
-
-    @property
-    def words(self) -> tuple[tuple[str, ...], ...]:
-        """The word for each pair."""
-        count = range(len(self.patches))
-        return tuple(tuple(self.matrix.word(i, j) for j in count) for i in count)
-
-    @property
     def signature(self) -> str:
         """The signature of every score."""
         return self.matrix.signature
@@ -85,11 +67,6 @@ class Review:
     def ranking(self) -> tuple[Ranked, ...]:
         """All candidates, task after task."""
         return tuple(ranked for task in self.tasks for ranked in task.ranking)
-
-    @property
-    def clusters(self) -> tuple[Cluster, ...]:
-        """All groups, task after task."""
-        return tuple(cluster for task in self.tasks for cluster in task.clusters)
 
 
 def compare_candidates(
