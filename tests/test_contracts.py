@@ -192,7 +192,7 @@ def test_every_kernel_is_declared_and_nothing_else():
 
 def test_every_dependency_has_a_range_and_an_argument():
     argued = (ROOT / "CONTRIBUTING.md").read_text()
-    assert set(EXTRAS) == {"distributed", "eval", "mcp"}
+    assert set(EXTRAS) == {"eval", "mcp"}
     for requirement in chain(DOCUMENT["project"]["dependencies"], *EXTRAS.values()):
         name = re.match(r"[\w-]+", requirement)
         assert name is not None

@@ -40,11 +40,6 @@ class Edits:
         quarters = iter(self.flat)
         return map(Edit._make, zip(quarters, quarters, quarters, quarters, strict=True))
 
-    @property
-    def size(self) -> int:
-        """The number of deleted and inserted units."""
-        return sum(edit.o_hi - edit.o_lo + edit.a_hi - edit.a_lo for edit in self)
-
     def maximal(self) -> list[Edit]:
         """Return the edits with those that touch joined, as can happen where one slid down."""
         joined: list[Edit] = []

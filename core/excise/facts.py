@@ -6,7 +6,7 @@ read by Python's own parser (`excise.python_facts`), other languages by their gr
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 from excise import python_facts
@@ -50,37 +50,6 @@ class EditFacts:
     def is_stub(self) -> bool:
         """Whether it changes no code, or only adds names that are never read."""
         return self.same_program or self.only_unread
-
-
-def facts_of(
-    origin: str,
-    revisions: Sequence[str],
-    grammar: str | None,
-    *,
-    cancel: CancelFlag | None = None,
-    timeout: float | None = None,
-) -> tuple[EditFacts, ...]:
-    r"""Return the facts about each revision of a text.
-
-    - ``origin``, ``revisions``: texts as `excise.text.normalise` returns them.
-    - ``grammar``: a name that `excise.languages.resolve` returned; None: nothing is known of any
-      revision.
-    - ``cancel``, ``timeout``: as for `excise.syntax.parse`.
-
-    Raises excise.errors.ParserStopped when the flag was raised meanwhile.
-
-    Every text is announced by the auditing event ``excise.parse`` before a parser gets it, Python's
-    own one under the name of ``python_ast``.
-
-    >>> origin = "def f(x):\n    return x\n"
-    >>> [facts] = facts_of(origin, [origin.replace("x)", "x, y=0)")], "python")
-    >>> facts.unread, facts.is_stub, facts.errors
-    (('y',), True, ())
-    """
-    if grammar is None:
-        return (EditFacts(),) * len(revisions)
-    texts, reader = ParsedTexts(), FactsReader(origin, Reading(grammar, timeout=timeout))
-    return tuple(reader.facts(text, texts, cancel) for text in revisions)
 
 
 def joined_facts(files: Iterable[EditFacts]) -> EditFacts:

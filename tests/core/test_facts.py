@@ -5,8 +5,9 @@ from __future__ import annotations
 import sys
 
 import pytest
+from tests.edit_facts import facts_of
 
-from excise.facts import EditFacts, facts_of, joined_facts
+from excise.facts import EditFacts, joined_facts
 
 ORIGIN = '''"""A module."""
 import os
@@ -179,7 +180,8 @@ def hook(event, arguments):
         if event == "excise.parse" and b"secret" in arguments[1]:
             raise Unparsable("no")
 sys.addaudithook(hook)
-from excise.facts import EditFacts, facts_of
+from excise.facts import EditFacts
+from tests.edit_facts import facts_of
 assert facts_of("x = 1\\n", ["# y\\nx = 1\\n"], "python")[0].same_program
 assert heard == [("excise.parse", "python_ast"), ("excise.parsed", "python_ast")] * 2, heard
 assert facts_of("x = 1\\n", ["secret = 1\\n"], "python") == (EditFacts(),)

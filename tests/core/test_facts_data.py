@@ -7,8 +7,8 @@ import json
 from collections import defaultdict
 
 import pytest
+from tests.edit_facts import facts_of
 
-from excise.facts import facts_of
 from excise.text import normalise
 
 pytestmark = pytest.mark.slow

@@ -28,8 +28,7 @@ from excise.kernels._matches import pair, places
 from excise.kernels._patches import Index
 from excise.kernels._search import Search
 from excise.patches import Patch, PatchError, Pool, group, parse, read, signature
-from excise.patches.features import Reader
-from excise.patches.pool import Closeness, piece_search
+from excise.patches.pool import Closeness
 
 NO_INTS = array("i")
 
@@ -293,11 +292,11 @@ def test_pieces_hold_about_as_much():
 @pytest.mark.slow
 @given(_PATCHES, _LEAST, st.integers(1, 9))
 def test_pieces_of_a_search_find_every_pair_once(patches, least, pieces):
-    reader = Reader()
-    edits = [reader.edits(parse(patch), ()) for patch in patches]
-    search = piece_search(edits, least)
-    pairs = [pair for n in range(pieces) for pair in zip(*search(n, pieces), strict=True)]
-    assert sorted(pairs) == pool_of(*patches).near(least)
+    pool = pool_of(*patches)
+    search = Search(pool.index, least)
+    found = [search.pairs(*part)[:3] for part in search.ranges(pieces)]
+    pairs = [pair for piece in found for pair in zip(*piece, strict=True)]
+    assert sorted(pairs) == pool.near(least)
 
 
 def test_a_frequent_n_gram_is_not_walked():

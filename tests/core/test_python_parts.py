@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.edit_facts import facts_of
 from tests.reference.budget import PROFILE, one_in
 
 from excise import python_facts, python_names
 from excise.errors import Unparsable
-from excise.facts import facts_of
 
 STATEMENTS = r'''
 x = 1

@@ -52,7 +52,6 @@ ALLOWED = {
     "--like": "cluster",
     "--state": "cluster",
     "--pulls": "cluster",
-    "--dask": "cluster",
     "--explain": "compare",
     "--clusters": "compare",
     "--measure": "compare eval",

@@ -6,9 +6,9 @@ from collections import defaultdict
 from dataclasses import replace
 
 import pytest
+from tests.edit_facts import facts_of
 from tests.server.test_review_hunks import candidate, side
 
-from excise.facts import facts_of
 from excise.languages import resolve
 from excise_server.review.hunks import review_files
 from excise_server.review.reasons import REASONS, group_reasons
@@ -42,7 +42,7 @@ def reasons(*candidates, groups=None, broken=()):
     members = groups or [[candidate.id] for candidate in candidates]
     files = review_files(candidates)
     found = group_reasons(candidates, members, files, broken, facts_in(files))
-    return [[(r.kind, r.text, r.ids) for r in of_group] for of_group in found]
+    return [[(r.kind, r.text, tuple(r.members)) for r in of_group] for of_group in found]
 
 
 def kinds(*candidates, **more):

@@ -315,7 +315,7 @@ def test_a_pair_has_the_number_that_the_commands_give_also_of_a_deletion(repo):
     ids = [candidate.id for candidate in commands.candidates.found]
     by_id = texts(found)
     matrix = ScoreMatrix.from_texts(found.target, [by_id[i] for i in ids], ids=ids, path="a.py")
-    assert matrix.values.tolist() == commands.values.tolist()
+    assert matrix.values.tolist() == commands.matrix.values.tolist()
     assert len(ids) == 4
 
 

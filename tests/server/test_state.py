@@ -345,7 +345,6 @@ def test_other_ignored_paths_are_made_anew(tmp_path):
 
 def test_options_that_do_not_go_together(tmp_path):
     state = str(tmp_path / "queue.state")
-    assert excise("cluster", "-", "--state", state, "--dask", "tcp://x", stdin=ONE).code == 2
     assert excise("cluster", "--git", "a..b", "--state", state).code == 2
     (issue,) = known(state, "-", stdin=ONE + AGAIN)["issues"]
     assert (issue["members"], issue["count"]) == (["-#1", "-#2"], 1)

@@ -208,12 +208,12 @@ def _ratio(xy: Floats, xx: Floats, yy: Floats) -> Floats:
 # --- what the resamples say ----------------------------------------------------------------------
 
 
-def interval(values: Floats, level: float = 0.95) -> Interval | None:
-    """Return the percentile interval of resampled values, or None if most of them are undefined."""
+def interval(values: Floats) -> Interval | None:
+    """Return the 95 % percentile interval of resampled values, or None if most are undefined."""
     defined = values[~np.isnan(values)]
     if not len(defined) or 2 * len(defined) < len(values):
         return None
-    low, high = np.quantile(defined, ((1 - level) / 2, (1 + level) / 2))
+    low, high = np.quantile(defined, ((1 - 0.95) / 2, (1 + 0.95) / 2))
     return float(low), float(high)
 
 

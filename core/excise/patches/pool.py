@@ -42,8 +42,6 @@ SMALLEST = 1024
 Map = Callable[..., Iterable[Any]]
 Pairs = tuple["array[int]", "array[int]", "array[float]"]
 """Pairs i < j and their values, many at once."""
-Searcher = Callable[[float, bool], Iterable[Pairs]]
-"""Given the least value and ``idf``, all pairs of a pool that reach it."""
 
 
 def signature(key: str = "name", *, idf: bool = False) -> str:
@@ -165,8 +163,6 @@ class Pool:
     - ``ignored``: globs of base names or paths that are left out.
     - ``idf``: groups are made with n-grams weighted by how few patches of the pool have them: ln((1
       + N) / (1 + df)) + 1. Scores are not weighted.
-    - ``searcher``: finds the pairs that groups are made of elsewhere, such as on other machines;
-      None: here.
     """
 
     basis = "edits"
@@ -177,13 +173,11 @@ class Pool:
         key: str = "name",
         ignored: Sequence[str] = IGNORED,
         idf: bool = False,
-        searcher: Searcher | None = None,
     ) -> None:
         self.idf = idf
         self.key, self.ignored = key, tuple(ignored)
         self.patches: list[Patch] = []
         self.notes: list[tuple[str, ...]] = []
-        self._searcher = searcher
         self._index = Index(key == "name")
         self._uncounted: list[PatchFeatures] = []
         self._reader = Reader()
@@ -247,9 +241,8 @@ class Pool:
 
     def closeness(self, least: float, map: Map = map) -> Closeness:
         """Return what groups are made of: scores, or with `idf` weighted ones."""
-        found = None if self._searcher is None else self._searcher(least, self.idf)
         search = Search(self.index, least, self.idf, distinct=True)
-        return Closeness(search, map, self.index.first, found)
+        return Closeness(search, map, self.index.first)
 
     def likeness(self, i: int, j: int) -> Likeness:
         """Return what the edits of two patches have in common, in numbers and in a word."""
@@ -308,18 +301,10 @@ class Closeness:
       known.
     """
 
-    first: Sequence[int] | None = None
-
-    def __init__(
-        self,
-        search: Search,
-        map: Map = map,
-        first: Sequence[int] | None = None,
-        found: Iterable[Pairs] | None = None,
-    ) -> None:
-        """Look for pairs with the caller's `map`, unless they are found elsewhere."""
+    def __init__(self, search: Search, map: Map = map, first: Sequence[int] | None = None) -> None:
+        """Look for pairs with the caller's `map`."""
         self._search, self.first = search, first
-        self._found = pieces(search, map) if found is None else found
+        self._found = pieces(search, map)
 
     def components(self, equal: tuple[Sequence[int], Sequence[int]]) -> list[list[int]]:
         """Return the patches that hang together by pairs that are close enough, or equal.
@@ -371,29 +356,6 @@ class Closeness:
     def fill(self, members: array[int], values: Values) -> None:
         """Write the values of the pairs that are not `known`."""
         self._search.dense(members, values, missing=True)
-
-
-def piece_search(
-    edits: Iterable[PatchFeatures], least: float, *, key: str = "name", idf: bool = False
-) -> Callable[[int, int], Pairs]:
-    """Return a search of which others do the other pieces.
-
-    Given the number of a piece and how many pieces there are, it returns the pairs of that piece.
-    All pieces together find every pair once, and take about as long each.
-    """
-    index = Index(key == "name")
-    for own in edits:
-        index.add(*own.ints)
-    search = Search(index, least, idf)
-
-    def pairs(piece: int, pieces: int) -> Pairs:
-        ranges = search.ranges(pieces)
-        # Fewer patches than pieces leave nothing for the last ones.
-        start, stop = ranges[piece] if piece < len(ranges) else (0, 0)
-        i, j, values, _ = search.pairs(start, stop)
-        return i, j, values
-
-    return pairs
 
 
 def pieces(search: Search, map: Map) -> Iterator[Pairs]:

@@ -63,12 +63,12 @@ class CandidateEdits:
     change_sets: dict[str, ChangeSet] = field(default_factory=dict)
 
 
-def edits_of(found: Sequence[Candidate], ignored: Sequence[str] = IGNORED) -> CandidateEdits:
+def edits_of(found: Sequence[Candidate]) -> CandidateEdits:
     """Return what candidates of one target change, without the ignored files."""
     edits = CandidateEdits()
     for candidate in found:
         complete = Patch(patch_files(candidate.old, candidate.new))
-        counted, left_out = counted_files(complete, ignored)
+        counted, left_out = counted_files(complete, IGNORED)
         patch = Patch(counted)
         paths = [visible(path) for path in complete.paths if path not in set(patch.paths)]
         also = [f"ignored: {first_few(paths)}"] if paths else []
@@ -85,7 +85,6 @@ def edits_of(found: Sequence[Candidate], ignored: Sequence[str] = IGNORED) -> Ca
 def compared(
     candidates: Candidates,
     *,
-    ignored: Sequence[str] = IGNORED,
     cancel: CancelFlag | None = None,
     readings: Readings | None = None,
 ) -> Compared:
@@ -93,11 +92,10 @@ def compared(
 
     Raises excise.errors.Cancelled if the flag is raised meanwhile.
 
-    - ``ignored``: globs of base names or paths that are left out, unless there is nothing else.
     - ``cancel``: A flag that is checked between two pairs.
     - ``readings``: those of another matrix with some of the same texts.
     """
-    edits, matrix, kinds = scored(candidates, ignored=ignored, cancel=cancel, readings=readings)
+    edits, matrix, kinds = scored(candidates, cancel=cancel, readings=readings)
     reader = CandidateReader(edits.pairs, matrix.readings)
     related = relations(candidates.found, matrix, reader, cancel)
     return Compared(
@@ -109,7 +107,6 @@ def compared(
 def scored(
     candidates: Candidates,
     *,
-    ignored: Sequence[str] = IGNORED,
     cancel: CancelFlag | None = None,
     readings: Readings | None = None,
 ) -> tuple[CandidateEdits, ScoreMatrix, tuple[dict[str, str], ...]]:
@@ -117,7 +114,7 @@ def scored(
 
     That costs a tenth of all.
     """
-    edits = edits_of(candidates.found, ignored)
+    edits = edits_of(candidates.found)
     # The whole texts are compared, each file by its grammar.
     matrix = ScoreMatrix.from_change_sets(
         edits.origin, edits.change_sets, cancel=cancel, timeout=PARSER_SECONDS, readings=readings

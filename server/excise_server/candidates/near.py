@@ -22,9 +22,10 @@ from excise_server.duplicates.find import Proposal
 from excise_server.foundation.inputs import Rejected
 from excise_server.git.repository import Repository
 from excise_server.review.candidate import Candidate
-from excise_server.review.families import MOST_MEMBERS, Family, task_families
+from excise_server.review.families import MOST_MEMBERS, task_families
 from excise_server.sources.facets import with_facets
 from excise_server.sources.reading import ListedCandidate, Target, read_changes, replayed
+from excise_server.wire.documents import NearEntry
 
 MOST_PATCHES = 1_000
 """Most patches that are read as candidates."""
@@ -36,7 +37,7 @@ class Near(NamedTuple):
     """Patches that share changed files, by their ids: their matrix, and their families."""
 
     matrix: ScoreMatrix
-    families: tuple[Family, ...]
+    families: tuple[NearEntry, ...]
 
 
 @dataclass(frozen=True)

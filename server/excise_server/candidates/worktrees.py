@@ -9,28 +9,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from excise import CancelFlag, Cluster, Ranked, ScoreMatrix
+from excise import CancelFlag, Ranked, ScoreMatrix
 from excise.clustering import DISTANCE, LINKAGE
 from excise.facts import code_facts
-from excise.patches import IGNORED, Patch
+from excise.patches import Patch
 from excise.ranking import INTENT
 from excise_server.candidates.chosen import chosen_tasks
 from excise_server.candidates.compared import compared
-from excise_server.review.families import Family, task_families
+from excise_server.foundation.escape import visible
+from excise_server.review.families import task_families
 from excise_server.review.hunks import ReviewedFile, review_files
 from excise_server.review.ranked import RankedTask, rank_tasks
-from excise_server.review.reasons import Reason, group_reasons
+from excise_server.review.reasons import group_reasons
 from excise_server.review.relations import CandidateRelation, Task
 from excise_server.review.verdicts import NO_VERDICTS, Verdict, Verdicts, match_verdicts
 from excise_server.sources.candidates import Candidates
-
-if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
-
-    Values = npt.NDArray[np.float64]
+from excise_server.wire.documents import NearEntry, ReasonEntry
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,26 +50,13 @@ class Review:
     patches: tuple[Patch, ...]
     matrix: ScoreMatrix
     tasks: tuple[RankedTask, ...]
-    threshold: float
-    linkage: str
     other_tasks: tuple[Task, ...] = ()
     verdicts: Verdicts = NO_VERDICTS
     files: tuple[tuple[ReviewedFile, ...], ...] = ()
-    reasons: tuple[tuple[tuple[Reason, ...], ...], ...] = ()
+    reasons: tuple[list[list[ReasonEntry]], ...] = ()
     intent: str = INTENT
-    families: tuple[tuple[Family, ...], ...] = ()
+    families: tuple[tuple[NearEntry, ...], ...] = ()
     relations: tuple[CandidateRelation, ...] = ()
-
-    @property
-    def values(self) -> Values:
-        """The similarities alone."""
-        return self.matrix.values
-
-    @property
-    def words(self) -> tuple[tuple[str, ...], ...]:
-        """The word for each pair."""
-        count = range(len(self.patches))
-        return tuple(tuple(self.matrix.word(i, j) for j in count) for i in count)
 
     @property
     def signature(self) -> str:
@@ -86,20 +68,12 @@ class Review:
         """All candidates, task after task."""
         return tuple(ranked for task in self.tasks for ranked in task.ranking)
 
-    @property
-    def clusters(self) -> tuple[Cluster, ...]:
-        """All groups, task after task."""
-        return tuple(cluster for task in self.tasks for cluster in task.clusters)
-
 
 def compare_candidates(
     top: str,
     candidates: Candidates,
     *,
     task: str = "",
-    ignored: Sequence[str] = IGNORED,
-    threshold: float = DISTANCE,
-    linkage: str = LINKAGE,
     intent: str = INTENT,
     verdicts: Sequence[Verdict] = (),
     cancel: CancelFlag | None = None,
@@ -111,14 +85,12 @@ def compare_candidates(
 
     - ``task``: the only task to compare, by its number, its name or a candidate in it; empty for
       all.
-    - ``ignored``: globs of base names or paths that are left out, unless there is nothing else.
-    - ``threshold``, ``linkage``: as in `excise.cluster`.
     - ``intent``: as in `excise.rank`.
     - ``verdicts``: the results of checks on them: the first key of the order.
     - ``cancel``: a flag that is checked between two pairs.
     """
     judged = match_verdicts(verdicts, candidates.found)
-    every = compared(candidates, ignored=ignored, cancel=cancel)
+    every = compared(candidates, cancel=cancel)
     candidates, chosen, others = chosen_tasks(candidates, every.tasks, task)
     found = {candidate.id for candidate in candidates.found}
     related = tuple(
@@ -128,11 +100,11 @@ def compare_candidates(
         and not any({relation.first, relation.second} <= {*each.members} for each in every.tasks)
     )
     if others:  # without a vote, and without a part in any number
-        every = compared(candidates, ignored=ignored, cancel=cancel, readings=every.matrix.readings)
+        every = compared(candidates, cancel=cancel, readings=every.matrix.readings)
     matrix, pairs, patches, kinds = every.matrix, every.reader.pairs, every.patches, every.kinds
     facts = dict(zip(matrix.ids, matrix.facts_by_path, strict=True))
     ranked = rank_tasks(
-        matrix, chosen, threshold=threshold, linkage=linkage, standing=judged.standing,
+        matrix, chosen, threshold=DISTANCE, linkage=LINKAGE, standing=judged.standing,
         facts=tuple(map(code_facts, facts.values(), kinds)), kinds=kinds, intent=intent,
     )  # fmt: skip
     every_file, reasons = [], []
@@ -149,14 +121,13 @@ def compare_candidates(
         by_group = group_reasons(members, groups, files, broken, facts)
         checked = [judged.of_group(group) for group in groups]
         every_file.append(files)
-        reasons.append(
-            tuple(
-                (Reason("checks", text, tuple(group)), *of_group) if text else of_group
-                for text, group, of_group in zip(checked, groups, by_group, strict=True)
-            )
-        )
+        for text, group, of_group in zip(checked, groups, by_group, strict=True):
+            if text:
+                entry = ReasonEntry(kind="checks", text=visible(text), members=group)
+                of_group.insert(0, entry)
+        reasons.append(by_group)
     return Review(
-        top, candidates, patches, matrix, ranked, threshold, linkage, others, judged,
+        top, candidates, patches, matrix, ranked, others, judged,
         tuple(every_file), tuple(reasons), intent,
         tuple(
             task_families(matrix, [ranked.index for ranked in each.ranking], patches)

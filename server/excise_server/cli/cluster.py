@@ -103,9 +103,6 @@ class _Sent:
     metavar="FILE",
     help="With --git: titles, bodies and authors as JSON (gh pr list --json ..).",
 )
-@click.option(
-    "--dask", metavar="ADDRESS", help="Read and compare with the workers of this Dask scheduler."
-)
 @format_option
 @output_option
 @verbose_option
@@ -118,7 +115,6 @@ def command(
     like: str | None,
     state: str | None,
     pulls: str | None,
-    dask: str | None,
     format: str,
     output: str | None,
     verbose: bool,
@@ -132,10 +128,8 @@ def command(
     code, and which are near each other, takes whole files: of heads, or of the repository to which
     the patches apply (--repo).
     """
-    if git and (paths or state is not None or dask is not None):
-        raise click.UsageError(
-            "--git takes no patches, --state or --dask: name a folder by --repo."
-        )
+    if git and (paths or state is not None):
+        raise click.UsageError("--git takes no patches or --state: name a folder by --repo.")
     if not (paths or git or state is not None):
         raise click.UsageError(
             "Name patches, mailboxes or a folder of them ('-': standard input), or --git PATTERN."
@@ -144,8 +138,6 @@ def command(
         raise click.UsageError("--pulls needs --git.")
     if onto and not git and like is None and repo is None:
         raise click.UsageError("--onto needs --git, --repo or --like.")
-    if state is not None and dask is not None:
-        raise click.UsageError("--state works in one process: drop --dask.")
     if like is not None and (format == "html" or (like == STDIN and STDIN in paths)):
         raise click.UsageError("--like has no page, and not the same standard input as the others.")
     with ExitStack() as stack:
@@ -158,7 +150,7 @@ def command(
                 opened_state = stack.enter_context(closing(State(state)))
                 sent = _read_state(opened_state, paths)
             else:
-                sent = _read_files(paths, dask, stack, advance)
+                sent = _read_files(paths, advance)
         if asked is not None:
             return _show_like(asked, sent, format, output, verbose=verbose)
         near = None if repository is None else _near(repository, onto, sent)
@@ -168,16 +160,8 @@ def command(
 # --- reading -------------------------------------------------------------------------------------
 
 
-def _read_files(
-    paths: tuple[str, ...], dask: str | None, stack: ExitStack, advance: Callable[[float], None]
-) -> _Sent:
-    if dask is not None:
-        from excise_server.queue.distribute import connected, distributed_queue
-
-        workers = stack.enter_context(connected(dask))
-        counted = distributed_queue(workers, paths, sys.stdin.buffer, advance=advance)
-    else:
-        counted = read_counted(paths, sys.stdin.buffer, _map(), Pool(), advance=advance)
+def _read_files(paths: tuple[str, ...], advance: Callable[[float], None]) -> _Sent:
+    counted = read_counted(paths, sys.stdin.buffer, _map(), advance=advance)
     proposals = _proposals(counted.queue, counted.pool, counted.changes, counted.patch_of)
     return _Sent(counted.queue, proposals, counted.pool, counted.patch_of)
 

@@ -9,7 +9,6 @@ import click
 from msgspec import UNSET, UnsetType
 
 import excise
-from excise.clustering import DISTANCE, LINKAGE
 from excise.signature import check_measure
 from excise.text import Revision, normalise
 from excise_server.cli.inputs import read_set, report_rejected, similarities
@@ -29,7 +28,6 @@ from excise_server.report.documents import (
     directed_entry,
     explained_entry,
 )
-from excise_server.report.reasons import reason_lines, revision_reasons
 from excise_server.wire.documents import ClustersEntry, CompareDocument, json_text
 
 
@@ -83,46 +81,32 @@ def command(
     score = _pair(revision_set, choices) if explain else None
     groups: tuple[excise.Cluster, ...] = ()
     entry: ClustersEntry | UnsetType = UNSET
-    lines: list[str] = []
     if clusters or format == "html":
         with progress("Clustering"):
             groups = excise.cluster(matrix)
-            reasons = revision_reasons(matrix, groups, revision_set)
-        lines = reason_lines(groups, matrix.ids, reasons)
-        entry = clusters_entry(matrix, groups, reasons, threshold=DISTANCE, linkage=LINKAGE)
+            entry = clusters_entry(matrix, groups, revision_set)
+    if score is not None and format == "text":
+        _show_regions(score, revision_set, revision_set.revisions, choices, output)
+        return report_rejected(revision_set.rejected)
+    document = compare_document(
+        matrix, ranking, intent, revision_set, clusters=entry,
+        explained=UNSET if score is None else explained_entry(score),
+    )  # fmt: skip
     if format == "html":
         from excise_server.report.html_groups import revisions_page
 
-        page = revisions_page(
-            matrix, groups, revision_set, lines, threshold=DISTANCE, linkage=LINKAGE
-        )
-        show(page, output)
+        show(revisions_page(document, matrix, groups, revision_set), output)
     elif format == "text":
-        from excise_server.report import tables
+        from excise_server.report.tables import compare_lines
 
-        if score is not None:
-            _show_regions(score, revision_set, revision_set.revisions, choices, output)
-        else:
-            show(
-                partial(tables.compare_lines, matrix, ranking, intent, revision_set, groups, lines),
-                output,
-            )
-    else:
-        explained = UNSET if score is None else explained_entry(score)
-        document = compare_document(
-            matrix, ranking, intent, revision_set, clusters=entry, explained=explained
-        )
-        _print(document, format, output)
-    return report_rejected(revision_set.rejected)
-
-
-def _print(document: CompareDocument, format: str, output: str | None) -> None:
-    if format == "json":
+        show(partial(compare_lines, document), output)
+    elif format == "json":
         show(json_text(document), output)
     else:
         from excise_server.report.markdown_pages import compare_page
 
         show(compare_page(document), output)
+    return report_rejected(revision_set.rejected)
 
 
 def _directed(

@@ -113,10 +113,10 @@ def clean_environment(environment: Mapping[str, str]) -> dict[str, str]:
     return cleaned | _SET
 
 
-def find_git(path: str | None = None) -> str | None:
+def find_git() -> str | None:
     """Return the git on PATH, ignoring relative entries, as they could name the workspace."""
     name = "git.exe" if os.name == "nt" else "git"
-    for folder in (os.environ.get("PATH", "") if path is None else path).split(os.pathsep):
+    for folder in os.environ.get("PATH", "").split(os.pathsep):
         executable = os.path.join(folder, name)
         if os.path.isabs(folder) and os.path.isfile(executable) and os.access(executable, os.X_OK):
             return executable

@@ -73,8 +73,7 @@ class Counted:
 class PieceReader:
     """Reads and counts messages, under one vocabulary for each process that has a copy of it."""
 
-    def __init__(self, ignored: Sequence[str] = IGNORED) -> None:
-        self._ignored = tuple(ignored)
+    def __init__(self) -> None:
         self._reader = Reader()
         self._counter = EvidenceReader()
         self._sent = [0, 0, 0]
@@ -92,7 +91,7 @@ class PieceReader:
     def part(self, messages: Sequence[Message]) -> Part:
         """Count some messages; as long as no part is sent, each has all words."""
         patches = [message.patch for message in messages if message.patch.files]
-        edits = [self._reader.edits(patch, self._ignored) for patch in patches]
+        edits = [self._reader.edits(patch, IGNORED) for patch in patches]
         columns = list(zip(*(own.ints for own in edits), strict=True)) or [()] * 4
         named = zip(self._reader.vocabularies, self._sent, strict=True)
         return Part(
@@ -151,8 +150,6 @@ class Merger:
         """Return what the ints of a part are here: of tokens, names and lines."""
         names = self._names.get(part.process) or [array("i")] * 3
         parts = zip(names, self._vocabularies, part.starts, part.words, strict=True)
-        # New arrays: who samples the frames of a thread, as Dask's profiler does, keeps views of
-        # the last part's alive, and what is viewed cannot grow.
         names = [
             # A tuple arrives as a list.
             own[:start] + vocabulary.intern(tuple(w) if isinstance(w, list) else w for w in words)
@@ -166,7 +163,6 @@ def read_counted(
     paths: Iterable[str],
     stdin: BinaryIO,
     map: Map,
-    pool: Pool,
     *,
     advance: Callable[[float], None] = lambda done: None,
 ) -> Counted:
@@ -175,7 +171,6 @@ def read_counted(
     Raises SourceError if a path that was given cannot be read itself.
 
     - ``map``: applied to the parts that the work is cut into: it may use other processes.
-    - ``pool``: an empty pool, to which the patches are added.
     - ``advance``: told which share of the messages is read.
     """
     rejected: list[Rejected] = []
@@ -183,8 +178,8 @@ def read_counted(
     cut = [piece for *_, own in files for piece in own or ()]
     changes: list[ChangeCounts] = []
     messages: list[Message] = []
-    merger = Merger()
-    for part in map(PieceReader(pool.ignored), list(_parts(cut))):
+    pool, merger = Pool(), Merger()
+    for part in map(PieceReader(), list(_parts(cut))):
         own, fresh = merger.take(part)
         messages += own
         changes += (counts for *_, counts in fresh)

@@ -16,7 +16,7 @@ import sys
 import tempfile
 import zlib
 from array import array
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from typing import BinaryIO, TypeVar
@@ -158,10 +158,6 @@ class State:
     def knows(self, piece: bytes) -> bool:
         """Whether a message of these bytes was there when last looked."""
         return _digest_of(piece) in self._digests
-
-    def id_of(self, piece: bytes) -> str:
-        """Return the id of a message of these bytes, which is known."""
-        return self._digests[_digest_of(piece)]
 
     def add(self, messages: Sequence[New]) -> list[str]:
         """Add what is new in one transaction, and return its ids."""
@@ -420,33 +416,26 @@ def _create(path: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Watched:
-    """The whole queue, what of it is new, and how many messages of this run were known.
-
-    ``named`` are all messages that this run read, new or not.
-    """
+    """The whole queue, what of it is new, and how many messages of this run were known."""
 
     queue: Queue
     new: frozenset[str]
     known: int
-    named: frozenset[str] = frozenset()
 
 
 def read_watched(
     paths: Iterable[str],
     stdin: BinaryIO,
     state: State,
-    advance: Callable[[float], None] = lambda done: None,
 ) -> Watched:
     """Read what the paths name, keep what is new, and return all that the state knows.
 
     Raises SourceError if a path that was given cannot be read itself, or the state cannot be
     written.
-
-    - ``advance``: told how many new messages were kept.
     """
     waiting: list[New] = []
     new: list[str] = []
-    seen: list[str] = []
+    known = 0
     rejected: list[Rejected] = []
     others = 0
 
@@ -455,21 +444,20 @@ def read_watched(
         while len(waiting) > least:
             new.extend(state.add(waiting[:BATCH]))
             del waiting[:BATCH]
-            advance(len(new))
 
     for name, data, listed in loaded(paths, stdin, rejected):
         binary = is_binary(data)
         cut = [(1, data)] if binary else list(pieces(data))
         messages: list[New] = []
-        before = len(seen)
+        before = known
         for number, (line, piece) in enumerate(cut, start=1):
             if state.knows(piece):
-                seen.append(state.id_of(piece))
+                known += 1
                 continue
             message = BINARY if binary else read_piece(number, line, piece)
             messages.append(New(f"{name}#{number}" if len(cut) > 1 else name, piece, message))
         foreign = not any(own.message.patch.files or own.message.message_id for own in messages)
-        if listed and foreign and len(seen) == before and not name.lower().endswith(ENDINGS):
+        if listed and foreign and known == before and not name.lower().endswith(ENDINGS):
             others += 1
             continue
         for own in messages:
@@ -481,4 +469,4 @@ def read_watched(
     keep(0)
     sent = tuple(Member(entry.id, entry.message) for entry in state.entries)
     queue = Queue(sent, tuple(rejected), others, tuple(notes_of(sent)))
-    return Watched(queue, frozenset(new), len(seen), frozenset((*new, *seen)))
+    return Watched(queue, frozenset(new), known)

@@ -27,7 +27,7 @@ from excise_server.foundation.escape import printable
 from excise_server.foundation.inputs import Rejected, first_few
 from excise_server.processes.forks import Map
 from excise_server.queue.reading import Queue
-from excise_server.report.documents import family_edit_entry, group_entry
+from excise_server.report.documents import group_entry
 from excise_server.report.likeness import cosines, said_of
 from excise_server.report.markdown import LONGEST_PAGE, bounded, code_span, inert
 from excise_server.report.tables import UNWRAPPED, SignatureText, cut, notes_text
@@ -100,10 +100,11 @@ def cluster_document(grouped: Grouped, *, scores: bool) -> d.ClusterDocument:
     scored = pool.near(0.0) if scores else ()
     about = list(grouped.about)
     about += [f"other files, not patches: {queue.others:,}"] if queue.others else []
-    families = [] if grouped.near is None else list(_families(grouped.near))
+    near = grouped.near
+    families = [] if near is None else [own for part in near.parts for own in part.families]
     replaced = {entry.id for entry in patches if entry.replaced_by}
     issues = _issues(grouped, replaced, families)
-    if (near := grouped.near) is not None:
+    if near is not None:
         about += near.notes
         landed = [name for name, reason in near.unread.items() if reason == LANDED]
         about += [f"no family, as {LANDED}: {first_few(landed)}"] if landed else []
@@ -133,13 +134,6 @@ def cluster_document(grouped: Grouped, *, scores: bool) -> d.ClusterDocument:
         if scores
         else UNSET,
     )
-
-
-def _families(near: NearPatches) -> Iterator[d.NearEntry]:
-    for part in near.parts:
-        for family in part.families:
-            edits = [family_edit_entry(edit, part.matrix.ids) for edit in family.edits]
-            yield d.NearEntry(lines=list(family.lines), edits=edits)
 
 
 def _patches(grouped: Grouped) -> Iterator[d.PatchEntry]:

@@ -7,6 +7,7 @@ left out. Documents are printed as ASCII: every control character for terminals 
 
 from __future__ import annotations
 
+import os
 from collections import defaultdict
 from collections.abc import Sequence
 
@@ -23,10 +24,16 @@ from excise import (
     ScoreMatrix,
     Segment,
 )
+from excise.clustering import DISTANCE, LINKAGE
+from excise_server.foundation.changes import Side
 from excise_server.foundation.inputs import RevisionSet
 from excise_server.report.words import disagree, words_of
-from excise_server.review.families import FamilyEdit
+from excise_server.review.candidate import Candidate
+from excise_server.review.hunks import review_files
+from excise_server.review.reasons import group_reasons
 from excise_server.wire import documents as d
+
+_MODE = "100644"
 
 
 def record_line(record_id: str | float | None, score: Score, *, several: bool) -> d.RecordLine:
@@ -154,20 +161,30 @@ def compare_document(
 def clusters_entry(
     matrix: ScoreMatrix,
     clusters: Sequence[Cluster],
-    reasons: Sequence[Sequence[d.ReasonEntry]],
-    *,
-    threshold: float,
-    linkage: str,
+    revision_set: RevisionSet,
 ) -> d.ClustersEntry:
     """Return the clusters, the largest first, and what sets each apart."""
+    path = os.path.basename(revision_set.path or revision_set.name) or "text"
+    old = {path: Side(_MODE, revision_set.origin.encode(errors="replace"))}
+    revisions = [
+        Candidate(name, "", "", "", old=old, new={path: Side(_MODE, text.encode(errors="replace"))})
+        for name, text in zip(matrix.ids, (r.text for r in revision_set.revisions), strict=True)
+    ]
+    groups = [[matrix.ids[member] for member in cluster.members] for cluster in clusters]
+    broken = {name for name, is_so in zip(matrix.ids, matrix.syntax_errors, strict=True) if is_so}
+    facts = {
+        name: dict(zip((path,), by_path.values(), strict=False))
+        for name, by_path in zip(matrix.ids, matrix.facts_by_path, strict=True)
+    }
+    reasons = group_reasons(revisions, groups, review_files(revisions), broken, facts)
     return d.ClustersEntry(
-        threshold=threshold,
-        linkage=linkage,
+        threshold=DISTANCE,
+        linkage=LINKAGE,
         groups=[
             d.ClusterEntry.of(
                 group_entry(cluster, matrix.ids),
                 words=[matrix.word(member, cluster.representative) for member in cluster.members],
-                reasons=list(of_group),
+                reasons=of_group,
             )
             for cluster, of_group in zip(clusters, reasons, strict=True)
         ],
@@ -180,16 +197,6 @@ def group_entry(cluster: Cluster, ids: Sequence[str]) -> d.GroupEntry:
         members=[ids[member] for member in cluster.members],
         representative=ids[cluster.representative],
         min_similarity=cluster.min_similarity,
-    )
-
-
-def family_edit_entry(edit: FamilyEdit, ids: Sequence[str]) -> d.FamilyEditEntry:
-    """Return an edit of a family by the ids of its members."""
-    return d.FamilyEditEntry.of(
-        edit,
-        members=[ids[index] for index in edit.members],
-        other_facets=[list(own) for own in edit.other_facets],
-        renamed=[list(pair) for pair in edit.renamed],
     )
 
 

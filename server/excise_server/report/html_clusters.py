@@ -104,17 +104,15 @@ def render(
     signature: str,
     notes: Sequence[str] = (),
     rejected: Iterable[tuple[str, str]] = (),
-    before: Sequence[tuple[str, str, Markup]] = (),
 ) -> str:
     """Return the page.
 
     - ``what``: the plural noun of what was compared.
-    - ``before``: parts that come first: id, title, markup.
     """
     several = [group for group in groups if len(group.items) > 1]
     alone = [group.items[0] for group in groups if len(group.items) == 1]
     opened = count()
-    parts = list(before)
+    parts: list[tuple[str, str, Markup]] = []
     if picture is not None:
         figure = _picture_part(picture, what, several, threshold, linkage)
         parts.append(("map", "Similarities", figure))

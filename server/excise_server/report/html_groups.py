@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
+from msgspec import UNSET
+
 from excise import Cluster, ScoreMatrix
 from excise.patches import Patch, differences
 from excise.patches.differences import BlockSide, Difference, Match
@@ -26,8 +28,9 @@ from excise_server.report.html_clusters import (
     render,
 )
 from excise_server.report.likeness import parts, related_words, said
-from excise_server.report.words import digits, word_beside, words_of
-from excise_server.wire.documents import ClusterDocument
+from excise_server.report.tables import reasons_text
+from excise_server.report.words import digits, word_beside
+from excise_server.wire.documents import ClusterDocument, CompareDocument
 
 if TYPE_CHECKING:
     from excise_server.report.html_clusters import Values
@@ -192,17 +195,15 @@ def _differing(grouped: Grouped, best: int, index: int) -> Iterator[PageBlock | 
 
 
 def revisions_page(
+    document: CompareDocument,
     matrix: ScoreMatrix,
     clusters: Sequence[Cluster],
     revision_set: RevisionSet,
-    reasons: Sequence[str],
-    *,
-    threshold: float,
-    linkage: str,
 ) -> str:
     """Return the page of grouped revisions."""
-    notes = [f"{name}: {note}" for name, all_notes in zip(matrix.ids, matrix.notes, strict=True)
-             for note in all_notes]  # fmt: skip
+    entry, values = document.clusters, document.matrix
+    assert entry is not UNSET
+    assert values is not UNSET
     facts = (
         ("revisions", f"{len(matrix.ids):,}"),
         ("clusters", f"{sum(len(c.members) > 1 for c in clusters):,}"),
@@ -220,17 +221,17 @@ def revisions_page(
                     for member in in_order(cluster, matrix.values[best].__getitem__)
                 ),
                 cluster.min_similarity,
-                reasons=line,
+                reasons=reasons_text(group),
             )
-            for cluster, line in zip(clusters, reasons, strict=True)
+            for cluster, group in zip(clusters, entry.groups, strict=True)
             for best in (cluster.representative,)
         ],
-        picture=picture_of(matrix.values, matrix.ids, clusters, words_of(matrix)),
-        threshold=threshold,
-        linkage=linkage,
-        signature=matrix.signature,
-        notes=[*notes, *(f"{name}: {note}" for name, note in revision_set.notes)],
-        rejected=[(rejected.id, rejected.reason) for rejected in revision_set.rejected],
+        picture=picture_of(matrix.values, matrix.ids, clusters, values.words),
+        threshold=entry.threshold,
+        linkage=entry.linkage,
+        signature=document.signature,
+        notes=[f"{name}: {note}" for name, notes in document.notes.items() for note in notes],
+        rejected=[(rejected.id, rejected.reason) for rejected in document.rejected],
     )
 
 

@@ -15,14 +15,14 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from excise import Cluster, Hunk, Ranked
+from excise.clustering import DISTANCE, LINKAGE
 from excise.text import raw_lines
 from excise_server.foundation.escape import spelled, visible
 from excise_server.foundation.inputs import SourceError, first_few
-from excise_server.report.documents import family_edit_entry, group_entry, renamed_of
-from excise_server.report.reasons import reason_entries
+from excise_server.report.documents import group_entry, renamed_of
 from excise_server.report.words import disagree, words_of
 from excise_server.review.candidate import review_digest
-from excise_server.review.families import COMMENT, Family
+from excise_server.review.families import COMMENT
 from excise_server.review.heads import Head, heads_above, qualified
 from excise_server.review.hunks import FileChange, ReviewedFile, hunk_name, lines_named
 from excise_server.review.kinds import KINDS
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from excise_server.candidates.worktrees import Review
     from excise_server.review.candidate import Candidate
     from excise_server.review.ranked import RankedTask
-    from excise_server.review.reasons import Reason
     from excise_server.review.relations import CandidateRelation
 
 AROUND = 3
@@ -62,11 +61,13 @@ def review_document(review: Review) -> d.ReviewDocument:
         candidates,
         review,
         basis="origin",
+        threshold=DISTANCE,
+        linkage=LINKAGE,
         repository=visible(review.top),
         digest=review_digest(candidates.origin, candidates.found),
         tasks=tasks,
         candidates=entries,
-        similarity=[[float(review.values[i, j]) for j in order] for i in order],
+        similarity=[[float(review.matrix.values[i, j]) for j in order] for i in order],
         words=[[words[i][j] for j in order] for i in order],
         clusters=clusters,
         relations=relation_entries(review.relations),
@@ -200,7 +201,8 @@ def _paths(files: Sequence[d.ReviewFileEntry]) -> str:
 def _task(
     review: Review, number: int, ranked: RankedTask, entries: Mapping[int, d.CandidateEntry]
 ) -> d.TaskEntry:
-    ids, files = review.matrix.ids, review.files[number - 1]
+    files = review.files[number - 1]
+    by_id = {entry.id: entry for entry in entries.values()}
     members = [review.candidates.found[index] for index in entries]
     return d.TaskEntry(
         number=number,
@@ -210,13 +212,13 @@ def _task(
         by_issue={name: visible(issue) for name, issue in ranked.task.named.items()},
         disagree=disagree(ranked.ranking),
         digest=review_digest(review.candidates.origin, members),
-        families=[_family(family, ids, files, entries) for family in review.families[number - 1]],
+        families=[_family(each, files, by_id) for each in review.families[number - 1]],
         files=sorted(map(_file, files), key=lambda file: (KINDS.index(file.kind), file.path)),
     )
 
 
 def _cluster(
-    review: Review, cluster: Cluster, number: int, reasons: Sequence[Reason]
+    review: Review, cluster: Cluster, number: int, reasons: list[d.ReasonEntry]
 ) -> d.CandidateCluster:
     ids = review.matrix.ids
     counts = review.verdicts.counts(ids[i] for i in cluster.members)
@@ -227,7 +229,7 @@ def _cluster(
         failed=counts["failed"],
         undecided=counts["undecided"],
         words=[review.matrix.word(i, cluster.representative) for i in cluster.members],
-        reasons=reason_entries(reasons),
+        reasons=reasons,
     )
 
 
@@ -265,7 +267,7 @@ def _candidate(
         broken=[visible(why) for why in ranked.broken],
         cluster=group,
         representative=ranked.index == best,
-        similarity=float(review.values[ranked.index, best]),
+        similarity=float(review.matrix.values[ranked.index, best]),
         word=review.matrix.word(ranked.index, best),
         renamed=renamed_of(review.matrix.level(ranked.index, best)),
         other_facets=list(review.matrix.beside(ranked.index, best)),
@@ -295,12 +297,9 @@ def _candidate(
 
 
 def _family(
-    family: Family,
-    ids: Sequence[str],
-    files: Sequence[ReviewedFile],
-    entries: Mapping[int, d.CandidateEntry],
+    family: d.NearEntry, files: Sequence[ReviewedFile], entries: Mapping[str, d.CandidateEntry]
 ) -> d.FamilyEntry:
-    members = [ids[index] for index in family.members]
+    members = [member for edit in family.edits for member in edit.members]
     code = [file for file in files if file.kind == "code"]
     code = [file for file in code if not {c.id for c in file.changes}.isdisjoint(members)]
     read = code or files
@@ -330,14 +329,13 @@ def _family(
         comments.add(frozenset(said))
     most = max(where.values(), default=0)
     kinds = Counter(
-        kind for i in family.members for kind, of in entries[i].lines.items()
+        kind for member in members for kind, of in entries[member].lines.items()
         if of.files and kind != "code"
     )  # fmt: skip
     facets = {facet for edit in family.edits for own in edit.other_facets for facet in own}
     facets |= {kind for kind, count in kinds.items() if code and count < len(members)}
-    return d.FamilyEntry(
-        lines=list(family.lines),
-        edits=[family_edit_entry(edit, ids) for edit in family.edits],
+    return d.FamilyEntry.of(
+        family,
         where=[
             d.WhereEntry(path=spelled(path), function=visible(function))
             for (path, function), count in where.most_common()

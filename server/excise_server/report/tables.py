@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
+from msgspec import UNSET
 from rich.cells import cell_len
 from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
 from rich.measure import Measurement
@@ -18,11 +19,12 @@ from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
-from excise import Cluster, Ranked, Score, ScoreMatrix
+from excise import Score
 from excise.excision import WHITESPACE_ONLY
 from excise_server.foundation.escape import printable
-from excise_server.foundation.inputs import RevisionSet
-from excise_server.report.words import DISAGREE, digits, disagree, level_words, order_words
+from excise_server.foundation.inputs import first_few
+from excise_server.report.words import DISAGREE, digits, level_words, order_words
+from excise_server.wire import documents as d
 
 UNWRAPPED = 1 << 20
 """Columns of a console that is not a terminal: no line is longer."""
@@ -195,38 +197,54 @@ _MOST_PAIRS = 10
 """Most pairs of which the words are listed; JSON, Markdown and HTML have all."""
 
 
-def compare_lines(
-    matrix: ScoreMatrix,
-    ranking: Sequence[Ranked],
-    intent: str,
-    revision_set: RevisionSet,
-    clusters: Sequence[Cluster],
-    reasons: Sequence[str],
-    out: Console,
-) -> Iterator[RenderableType]:
+def compare_lines(document: d.CompareDocument, out: Console) -> Iterator[RenderableType]:
     """Yield the numbers and words of all pairs, the order, and the clusters, if there are any."""
-    yield from matrix_table(matrix, out.width)
-    pairs = [*combinations(range(len(matrix.ids)), 2)]
+    matrix, names = document.matrix, document.revisions
+    assert matrix is not UNSET
+    yield from _matrix_table(names, matrix.similarity, out.width)
+    pairs = [*combinations(range(len(names)), 2)]
     if len(pairs) <= _MOST_PAIRS:
         yield Text()
         for i, j in pairs:
-            score = number(float(matrix.values[i, j]))
-            yield Text.assemble((f"{i + 1} and {j + 1}  ", "dim"), score, f"  {matrix.word(i, j)}")
+            score = number(matrix.similarity[i][j])
+            yield Text.assemble((f"{i + 1} and {j + 1}  ", "dim"), score, f"  {matrix.words[i][j]}")
     yield Text()
-    yield rank_table(ranking, intent, revision_set)
-    if clusters:
+    yield from _order_table(document)
+    groups = [] if document.clusters is UNSET else document.clusters.groups
+    if groups:
         yield Text()
-        yield cluster_table(matrix, clusters)
-        yield from reasons_about(reasons)
-    yield from notes_about(matrix, revision_set)
-    yield SignatureText(matrix.signature)
+        yield _cluster_table(groups, names, matrix.similarity)
+    for place, line in enumerate(map(reasons_text, groups), start=1):
+        if line:
+            yield Sentence(Text(f"cluster {place}: ", "dim"), printable(line))
+    about: dict[str, list[str]] = {}
+    for name, notes in document.notes.items():
+        for note in notes:
+            about.setdefault(note, []).append(name)
+    yield from notes_text("note", (
+        f"{'all' if len(who) == len(names) else ', '.join(who)}: {note}"
+        for note, who in about.items()
+    ))  # fmt: skip
+    yield SignatureText(document.signature)
 
 
-def matrix_table(matrix: ScoreMatrix, width: int) -> Iterable[RenderableType]:
+def reasons_text(group: d.ClusterEntry) -> str:
+    """Return the facts about a group as one line, with names where they apply only to some."""
+    return "; ".join(
+        reason.text
+        if len(reason.members) == len(group.members)
+        else f"{first_few(reason.members)}: {reason.text}"
+        for reason in group.reasons
+    )
+
+
+def _matrix_table(
+    revisions: Sequence[str], values: d.Values, width: int
+) -> Iterable[RenderableType]:
     """Yield the matrix in tables that fit the width, with the rows' numbers as column titles."""
-    k = len(matrix.ids)
+    k = len(revisions)
     digits = len(str(k))
-    names = [printable(name) for name in matrix.ids]
+    names = [printable(name) for name in revisions]
     label = min(max(map(cell_len, names), default=0), max(20, width // 2))
     columns = max(1, (width - digits - label - 3) // _CELL)
     for first in range(0, max(k, 1), columns):
@@ -241,19 +259,16 @@ def matrix_table(matrix: ScoreMatrix, width: int) -> Iterable[RenderableType]:
                     str(j + 1), justify="right", min_width=_CELL - 1, header_style="dim"
                 )
             for i, name in enumerate(names):
-                cells = [
-                    Text("1", "dim") if i == j else number(float(matrix.values[i, j]))
-                    for j in shown
-                ]
+                cells = [Text("1", "dim") if i == j else number(values[i][j]) for j in shown]
                 table.add_row(str(i + 1), cut(name, label), *cells)
             return table
 
         yield Records(build)
 
 
-def rank_table(ranking: Sequence[Ranked], intent: str, revision_set: RevisionSet) -> RenderableType:
-    """Return the order of suggestions, with what decided it."""
-    read = revision_set.notes_by_id
+def _order_table(document: d.CompareDocument) -> Iterator[RenderableType]:
+    """Yield the order of suggestions, with what decided it."""
+    ranking = document.ranking or []
 
     def build(length: int) -> Table:
         names = [cut(printable(ranked.id), length) for ranked in ranking]
@@ -264,69 +279,45 @@ def rank_table(ranking: Sequence[Ranked], intent: str, revision_set: RevisionSet
         table.add_column("why", overflow="fold")
         for name, ranked in zip(names, ranking, strict=True):
             notes = [note for note in ranked.notes if note != WHITESPACE_ONLY]
-            why = [*ranked.why, *notes, *read.get(ranked.id, ())]
             table.add_row(
                 str(ranked.rank),
                 Text(name, "bold" if ranked.rank == 1 else ""),
                 str(ranked.edit_size),
-                printable("; ".join(why)),
+                printable("; ".join([*ranked.why, *notes])),
             )
         return table
 
-    if not ranking:
-        return Records(build)
-    below = [f"order  {order_words(intent)}"] + [DISAGREE] * disagree(ranking)
-    return Group(Records(build), *(Text(line, "dim") for line in below))
+    yield Records(build)
+    if ranking:
+        yield Text(f"order  {order_words(str(document.intent))}", "dim")
+        yield from [Text(DISAGREE, "dim")] * (document.disagree is True)
 
 
-def cluster_table(matrix: ScoreMatrix, clusters: Sequence[Cluster]) -> RenderableType:
+def _cluster_table(
+    groups: Sequence[d.ClusterEntry], revisions: Sequence[str], values: d.Values
+) -> RenderableType:
     """Return the clusters, with ● for the representative, to which numbers and words refer."""
+    index = {name: place for place, name in enumerate(revisions)}
 
     def build(length: int) -> Table:
         table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")
         table.add_column("cluster", justify="right")
         table.add_column("", width=1)
-        name_column(table, "revision", [cut(printable(name), length) for name in matrix.ids])
+        name_column(table, "revision", [cut(printable(name), length) for name in revisions])
         table.add_column("similarity", no_wrap=True)
         table.add_column("to ●")
-        for place, cluster in enumerate(clusters, start=1):
-            best = cluster.representative
-            name = Text(cut(printable(matrix.ids[best]), length), "bold")
+        for place, group in enumerate(groups, start=1):
+            best = group.representative
+            name = Text(cut(printable(best), length), "bold")
             table.add_row(str(place), Text("●", "green"), name, Text(), "")
-            for index in (index for index in cluster.members if index != best):
-                value = float(matrix.values[best, index])
-                similarity = Text.assemble(number(value), " ", bar(value, 10))
-                name = Text(cut(printable(matrix.ids[index]), length))
-                table.add_row("", "", name, similarity, matrix.word(index, best))
+            for member, word in zip(group.members, group.words, strict=True):
+                if member != best:
+                    value = values[index[best]][index[member]]
+                    similarity = Text.assemble(number(value), " ", bar(value, 10))
+                    table.add_row("", "", Text(cut(printable(member), length)), similarity, word)
         return table
 
     return Records(build, is_grouped=True)
-
-
-def reasons_about(lines: Sequence[str]) -> list[Sentence]:
-    """Return a line for each cluster that something sets apart."""
-    return [
-        Sentence(Text(f"cluster {number}: ", "dim"), printable(line))
-        for number, line in enumerate(lines, start=1)
-        if line
-    ]
-
-
-def notes_about(matrix: ScoreMatrix, revision_set: RevisionSet) -> list[Sentence]:
-    """Return a line for each note, with the revisions that it is about."""
-    about: dict[str, list[str]] = {}
-    pairs = [
-        (name, note)
-        for name, matrix_notes in zip(matrix.ids, matrix.notes, strict=True)
-        for note in matrix_notes
-    ]
-    for name, note in [*pairs, *revision_set.notes]:
-        about.setdefault(note, []).append(name)
-    lines = []
-    for note, names in about.items():
-        everyone = len(names) == len(matrix.ids)
-        lines.append(f"{'all' if everyone else ', '.join(names)}: {note}")
-    return notes_text("note", lines)
 
 
 def notes_text(label: str, notes: Iterable[str]) -> list[Sentence]:

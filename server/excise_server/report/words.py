@@ -70,26 +70,17 @@ MOST_OF_NAME = 40
 """Most characters of such a name."""
 
 
-def renamed_words(renamed: Sequence[Sequence[str]], phrase: str) -> str:
-    """Return the names in which two revisions of one level differ, or an empty string.
-
-    >>> renamed_words([("s", "square"), ("t", "total")], "{} in A is {} in B")
-    's in A is square in B, t in A is total in B'
-    """
-    pairs = [
-        phrase.format(*(shortened(printable(name), MOST_OF_NAME) for name in pair))
-        for pair in renamed[:MOST_RENAMED]
-    ]
-    return ", ".join([*pairs, *["…"] * (len(renamed) > MOST_RENAMED)])
-
-
 def level_words(word: str, renamed: Sequence[Sequence[str]], phrase: str) -> str:
     """Return the word for a pair, and in brackets the names in which the two differ.
 
     >>> level_words("same up to names", [("s", "square")], "{} is {} there")
     'same up to names (s is square there)'
     """
-    names = renamed_words(renamed, phrase)
+    pairs = [
+        phrase.format(*(shortened(printable(name), MOST_OF_NAME) for name in pair))
+        for pair in renamed[:MOST_RENAMED]
+    ]
+    names = ", ".join([*pairs, *["…"] * (len(renamed) > MOST_RENAMED)])
     return f"{word} ({names})" if names else word
 
 

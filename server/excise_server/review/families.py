@@ -8,13 +8,13 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from excise import ScoreMatrix
 from excise.families import families
 from excise.patches import Patch
 from excise_server.foundation.escape import visible
 from excise_server.review.kinds import kind_of
+from excise_server.wire.documents import FamilyEditEntry, NearEntry
 
 MOST_LINES = 3
 """Most lines that are shown of what tells a family from others."""
@@ -33,51 +33,13 @@ Lines = dict[str, None]
 """Changed lines, each with its sign and without its indentation, in the order of the files."""
 
 
-@dataclass(frozen=True, slots=True)
-class FamilyEdit:
-    """One edit of a family, and the candidates that make it: those with the same code.
-
-    - ``members``: their indices in the review, by rank.
-    - ``words``, ``other_facets``: what may be said of each beside the first of them, and in which
-      facets other than code the two differ.
-    - ``relation``, ``renamed``: what may be said of it and the family's first edit, if they are the
-      same up to names, and what each calls by another name, this one first; else empty.
-    - ``line``: a changed line, with its sign, that no other edit of the family has; empty if it has
-      none.
-    """
-
-    members: tuple[int, ...]
-    words: tuple[str, ...]
-    other_facets: tuple[tuple[str, ...], ...]
-    relation: str
-    renamed: tuple[tuple[str, str], ...]
-    line: str
-
-
-@dataclass(frozen=True, slots=True)
-class Family:
-    """Edits that are near each other.
-
-    - ``edits``: in the order of their best candidates.
-    - ``lines``: changed lines, with their signs, that most of its candidates share and fewest
-      others have.
-    """
-
-    edits: tuple[FamilyEdit, ...]
-    lines: tuple[str, ...]
-
-    @property
-    def members(self) -> tuple[int, ...]:
-        """The indices of its candidates in the review."""
-        return tuple(index for edit in self.edits for index in edit.members)
-
-
 def task_families(
     matrix: ScoreMatrix, chosen: Sequence[int], patches: Sequence[Patch]
-) -> tuple[Family, ...]:
-    """Return the families of a task, in the order of their best candidates.
+) -> tuple[NearEntry, ...]:
+    """Return the families of a task, and in each its edits, in the order of the best candidates.
 
-    In a task of more than `MOST_MEMBERS`, each edit is a family of its own.
+    The candidates of an edit have the same code. In a task of more than `MOST_MEMBERS`, each edit
+    is a family of its own.
 
     - ``matrix``: all candidates of the review.
     - ``chosen``: the indices of those of the task, the best first.
@@ -93,7 +55,7 @@ def task_families(
         of_task = tuple(map(tuple, by_code.values()))
     most = MOST_LINES if len(of_task) <= FEW else 1
     return tuple(
-        Family(_edits(matrix, members, changed), _telling(members, changed, most))
+        NearEntry(lines=_telling(members, changed, most), edits=_edits(matrix, members, changed))
         for members in of_task
     )
 
@@ -112,7 +74,7 @@ def _changed_lines(patch: Patch) -> Lines:
 
 def _edits(
     matrix: ScoreMatrix, members: Sequence[int], changed: dict[int, Lines]
-) -> tuple[FamilyEdit, ...]:
+) -> list[FamilyEditEntry]:
     by_code: dict[str, list[int]] = {}
     for index in members:
         by_code.setdefault(matrix.codes[index], []).append(index)
@@ -122,16 +84,16 @@ def _edits(
         alone = [line for line in changed[own[0]] if line not in others]
         level = None if own[0] == members[0] else matrix.level(own[0], members[0])
         edits.append(
-            FamilyEdit(
-                tuple(own),
-                tuple(matrix.word(index, own[0]) for index in own),
-                tuple(matrix.beside(index, own[0]) for index in own),
-                "" if level is None else level.word,
-                () if level is None else level.renamed,
-                max(alone, key=_weight, default=""),
+            FamilyEditEntry(
+                members=[matrix.ids[index] for index in own],
+                words=[matrix.word(index, own[0]) for index in own],
+                other_facets=[list(matrix.beside(index, own[0])) for index in own],
+                relation="" if level is None else level.word,
+                renamed=[] if level is None else list(map(list, level.renamed)),
+                line=max(alone, key=_weight, default=""),
             )
         )
-    return tuple(edits)
+    return edits
 
 
 def _weight(line: str) -> tuple[bool, bool, int]:
@@ -139,7 +101,7 @@ def _weight(line: str) -> tuple[bool, bool, int]:
     return not COMMENT.match(line), line[0] == "+", len(line)
 
 
-def _telling(members: Sequence[int], changed: dict[int, Lines], most: int) -> tuple[str, ...]:
+def _telling(members: Sequence[int], changed: dict[int, Lines], most: int) -> list[str]:
     inside = Counter(line for index in members for line in changed[index])
     outside = Counter(
         line for index, lines in changed.items() if index not in members for line in lines
@@ -155,4 +117,4 @@ def _telling(members: Sequence[int], changed: dict[int, Lines], most: int) -> tu
     shared = [line for line, count in inside.items() if 2 * count > len(members)]
     own = [line for line in shared if outside[line] / others < inside[line] / len(members)]
     chosen = sorted(own or shared or inside, key=telling, reverse=True)[: most if shared else 1]
-    return tuple(line for line in inside if line in chosen)
+    return [line for line in inside if line in chosen]

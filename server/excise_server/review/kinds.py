@@ -10,7 +10,6 @@ package called ``test`` is part of some products. What a name does not tell, the
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass
 from fnmatch import translate
 from typing import Literal, get_args
@@ -114,14 +113,6 @@ def kind_of(path: str) -> Kind:
         if kind == "tests" and _TEST_FOLDERS.match(path):
             return kind
     return "code"
-
-
-def by_kind(paths: Iterable[str]) -> dict[Kind, tuple[str, ...]]:
-    """Return the paths of every kind, in the order given, with empty kinds included."""
-    paths_of: dict[Kind, list[str]] = {kind: [] for kind in KINDS}
-    for path in paths:
-        paths_of[kind_of(path)].append(path)
-    return {kind: tuple(of_kind) for kind, of_kind in paths_of.items()}
 
 
 def is_changelog(path: str) -> bool:

@@ -9,14 +9,15 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Literal, NamedTuple, get_args
 
 from excise.facts import EditFacts
+from excise_server.foundation.escape import visible
 from excise_server.foundation.inputs import first_few
 from excise_server.review.candidate import Candidate
 from excise_server.review.hunks import FileChange, ReviewedFile, hunk_name
 from excise_server.review.kinds import KINDS, Kind
+from excise_server.wire.documents import ReasonEntry
 
 ReasonKind = Literal[
     "checks", "conflict", "broken", "bytes", "no-code", "comments-only", "unread-names", "alone",
@@ -32,19 +33,6 @@ _KIND_WORDS: dict[Kind, str] = {
 
 MANY_LINES = 10
 """The fewest deleted lines of code for a remark that a candidate deletes more than it adds."""
-
-
-@dataclass(frozen=True, slots=True)
-class Reason:
-    """A fact about a group.
-
-    - ``text``: the fact in words: a phrase that follows "it".
-    - ``ids``: the members of the group for which it is true.
-    """
-
-    kind: ReasonKind
-    text: str
-    ids: tuple[str, ...]
 
 
 Said = tuple[ReasonKind, str]
@@ -65,8 +53,8 @@ def group_reasons(
     files: Sequence[ReviewedFile],
     broken: Collection[str],
     facts: Mapping[str, Facts],
-) -> tuple[tuple[Reason, ...], ...]:
-    """Return the facts about each group of a task.
+) -> list[list[ReasonEntry]]:
+    """Return the facts about each group of a task, each a phrase that follows "it".
 
     - ``broken``: the ids of those that break the syntax, according to a grammar.
     - ``facts``: by candidate and path, the facts about its texts.
@@ -88,12 +76,12 @@ def group_reasons(
         for candidate in candidates
     }
     alone = _alone(files) if len(groups) > 1 else {}
-    return tuple(_reasons(members, stated, alone.get(frozenset(members), ())) for members in groups)
+    return [_reasons(members, stated, alone.get(frozenset(members), ())) for members in groups]
 
 
 def _reasons(
     members: Sequence[str], stated: Mapping[str, Iterable[Said]], alone: Sequence[str]
-) -> tuple[Reason, ...]:
+) -> list[ReasonEntry]:
     ids: dict[Said, list[str]] = defaultdict(list)
     for name in members:
         for fact in stated[name]:
@@ -101,7 +89,9 @@ def _reasons(
     if alone:
         ids["alone", f"alone changes {first_few(alone)}"] = list(members)
     ordered = sorted(ids.items(), key=lambda item: (REASONS.index(item[0][0]), -len(item[1])))
-    return tuple(Reason(kind, text, tuple(who)) for (kind, text), who in ordered)
+    return [
+        ReasonEntry(kind=kind, text=visible(text), members=who) for (kind, text), who in ordered
+    ]
 
 
 def _alone(files: Sequence[ReviewedFile]) -> Mapping[frozenset[str], list[str]]:

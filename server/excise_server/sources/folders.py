@@ -10,7 +10,7 @@ import os
 import re
 import stat
 import time
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 
@@ -93,13 +93,7 @@ class _Folder:
         return hashed.hexdigest()
 
 
-def find_folders(
-    origin: str,
-    folders: Sequence[str],
-    *,
-    only: Sequence[str] = (),
-    clock: Callable[[], float] = time.time,
-) -> Candidates:
+def find_folders(origin: str, folders: Sequence[str], *, only: Sequence[str] = ()) -> Candidates:
     """Return what each folder changed of the origin folder.
 
     Folders inside others do not count as part of them, and neither does git's own ``.git``, nor
@@ -122,7 +116,7 @@ def find_folders(
     for name, top in zip(ids, chosen, strict=True):
         try:
             folder = _Folder(top, _files(top, apart))
-            candidate = _candidate(name, origin_folder, folder, clock)
+            candidate = _candidate(name, origin_folder, folder)
         except SourceError as error:
             rejected.append(Rejected(name, error.reason, error.hint))
             continue
@@ -183,9 +177,7 @@ def _file(status: os.stat_result) -> _File:
     return _File(mode, size, changed, too_large(size).reason if size > MAX_BYTES else "")
 
 
-def _candidate(
-    name: str, origin: _Folder, folder: _Folder, clock: Callable[[], float]
-) -> Candidate:
+def _candidate(name: str, origin: _Folder, folder: _Folder) -> Candidate:
     """Return the candidate of a folder, as changes of the origin's files."""
     sides = _sides(origin, folder)
     converted = without_conversions(sides)
@@ -198,7 +190,7 @@ def _candidate(
         old=old,
         new=new,
         digest=digest_of(old, new),
-        is_written=bool(times) and abs(clock() - max(times)) < WRITTEN_SECONDS,
+        is_written=bool(times) and abs(time.time() - max(times)) < WRITTEN_SECONDS,
         notes=(*converted.notes, *sides.notes),
     )  # fmt: skip
 

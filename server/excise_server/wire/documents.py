@@ -286,7 +286,14 @@ class CompareDocument(Document, frozen=True, kw_only=True):
 
 
 class FamilyEditEntry(Shape, frozen=True, kw_only=True):
-    """One edit of a family, and the candidates that make it, each beside the first of them."""
+    """One edit of a family, and the candidates that make it, by rank.
+
+    - ``words``, ``other_facets``: what may be said of each beside the first of them, and in which
+      facets other than code the two differ.
+    - ``relation``, ``renamed``: what may be said of it and the family's first edit, if they are the
+      same up to names, and what each calls by another name, this one first; else empty.
+    - ``line``: a changed line, with its sign, that no other edit has; empty if it has none.
+    """
 
     members: list[str]
     words: list[Word]
@@ -304,7 +311,10 @@ class WhereEntry(Shape, frozen=True, kw_only=True):
 
 
 class NearEntry(Shape, frozen=True, kw_only=True):
-    """Edits near each other, each to be read: what they share, and what each alone has."""
+    """Edits near each other, each to be read.
+
+    ``lines`` are changed lines, with their signs, that most share and fewest others have.
+    """
 
     lines: list[str]
     edits: list[FamilyEditEntry]
