@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from contextlib import closing, nullcontext
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -41,7 +41,7 @@ _LABELLED = {"names", "measure", "bootstrap", "shared_prefix", "baseline", "seed
 # The options of each protocol, besides those of all.
 _PROTOCOLS = {
     "score": {"measure", "language", "baseline"},
-    "correlation": _LABELLED | {"cluster_by", "execute", "timeout", "records"},
+    "correlation": _LABELLED | {"cluster_by", "execute", "commands", "timeout", "records"},
     "commit-messages": _LABELLED,
     "editeval": {"names", "predictions", "references"},
     "simplification": {"drop_poor", "splits", "seed", "records"},
@@ -97,6 +97,13 @@ _FORMATS = {
 )
 @click.option("--resume", metavar="FILE", help="Keep a journal there, and go on from it.")
 @click.option("--execute", is_flag=True, help="Run the records' tests for the labels (see above).")
+@click.option(
+    "--command",
+    "commands",
+    metavar="LANGUAGE=COMMAND",
+    multiple=True,
+    help="With --execute: run what is in LANGUAGE so; the file is called program.",
+)
 @click.option(
     "--timeout",
     metavar="SECONDS",
@@ -161,8 +168,9 @@ def command(
 
     correlation: the measures of the field beside a label, which the same records have: "label" (0/1
     or a number), "count" (how often this output occurred). Records with one id are outputs of one
-    task. With --execute the label is whether "tests" (Python; after "import_" and "test_setup")
-    pass. THIS RUNS CODE FROM THE RECORDS, in a sandbox, on Linux only.
+    task. With --execute the label is whether "tests" (Python, or a language that has a --command;
+    after "import_" and "test_setup") pass. THIS RUNS CODE FROM THE RECORDS, in a sandbox, on Linux
+    only.
 
     commit-messages: {"id", "prediction", "reference", "ratings" (a list of numbers)}; the table of
     factors (case, punctuation, length, ...) comes on top.
@@ -259,11 +267,15 @@ def _correlation(
     plot: str | None,
     cluster_by: str = "id",
     execute: bool = False,
+    commands: tuple[str, ...] = (),
     timeout: float = 0.0,
     records: str | None = None,
 ) -> Report:
     if records is not None and not execute:
         raise click.UsageError("--records belongs to --execute here.")
+    if commands and not execute:
+        raise click.UsageError("--command belongs to --execute.")
+    by_grammar = _commands(commands)
     if set(measure) - {"comments"}:
         raise click.UsageError("of --measure, measures that stand side by side have only comments.")
     comments = measure_options(measure).comments
@@ -294,14 +306,14 @@ def _correlation(
         from excise_server.processes.sandbox import check_guards
 
         say("warning: --execute runs code from the records, in a sandbox (docs/evaluation.md)")
-        for note in check_guards():
+        for note in check_guards(by_grammar.values()):
             say(f"note: {note}")
     read = read_pair if messages else partial(read_record, cluster_by=cluster_by)
     with progress("Reading") as advance:
         outputs, bad = read_all(data, read, "no record to evaluate", advance)
     extra: Document = {}
     if execute:
-        outputs, extra = _executed(outputs, settings.jobs, timeout, records)
+        outputs, extra = _executed(outputs, settings.jobs, timeout, records, by_grammar)
     signatures = {measure.name: measure.signature(comments) for measure in measures}
     journal = Journal(resume, signatures) if resume else None
     with nullcontext() if journal is None else closing(journal):
@@ -387,15 +399,31 @@ def _choose(names: str, against: str | None) -> tuple[tuple[Measure, ...], dict[
     return able, skipped
 
 
+def _commands(given: Iterable[str]) -> dict[str, str]:
+    """Return the command of each grammar."""
+    from excise import languages
+
+    found = {}
+    for text in given:
+        language, _, command = text.partition("=")
+        grammar = languages.resolve(language.strip(), None)
+        if grammar is None or not command.strip() or "\0" in command:
+            raise click.UsageError(
+                f"--command {text}: write LANGUAGE=COMMAND, such as js='node program'."
+            )
+        found[grammar] = command
+    return found
+
+
 def _executed(
-    records: list[Record], jobs: int, timeout: float, path: str | None
+    records: list[Record], jobs: int, timeout: float, path: str | None, commands: Mapping[str, str]
 ) -> tuple[list[Record], Document]:
     """Run the tests of every record, and return the records with their verdicts as labels."""
     from excise_server.evaluation.labelling import counts, label, labelled_lines
     from excise_server.evaluation.tables import first_remarks
 
     with progress("Running tests", len(records)) as advance:
-        labelled = label(records, jobs, timeout, advance)
+        labelled = label(records, jobs, timeout, advance, commands)
     refused = [outcome for outcome in labelled if outcome.verdict is None]
     lines = [f"line {outcome.record.line}: {outcome.reason}" for outcome in refused]
     for remark in first_remarks("not executed", lines, "counts them"):
