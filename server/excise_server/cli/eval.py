@@ -44,7 +44,7 @@ _PROTOCOLS = {
     "correlation": _LABELLED | {"cluster_by", "execute", "commands", "timeout", "records"},
     "commit-messages": _LABELLED,
     "editeval": {"names", "predictions", "references"},
-    "simplification": {"drop_poor", "splits", "seed", "records"},
+    "simplification": {"drop_poor", "splits", "attempts", "seed", "records", "plot"},
 }
 _OF_ALL = {"data", "protocol", "format", "output"}
 _FORMATS = {
@@ -137,9 +137,17 @@ _FORMATS = {
 )
 @choice_option(
     "--splits",
-    ("keep", "random", "stratified"),
+    ("keep", "random", "stratified", "even-train", "even-rest"),
     "keep",
     "Of simplification: keep the splits, or make new ones of the same sizes.",
+)
+@click.option(
+    "--attempts",
+    metavar="N",
+    type=click.IntRange(1, 10_000_000),
+    default=10_000,
+    show_default=True,
+    help="Random splits of which --splits keeps the best.",
 )
 @choice_option(
     "--format",
@@ -181,7 +189,8 @@ def command(
 
     simplification: what pairs of texts do, word by word, and how their splits differ. {"before",
     "after", "split" (train, test, ...; optional)}. stratified tries many random splits and keeps
-    the one whose operations are spread most evenly.
+    the one whose operations are spread most evenly over splits; even-train and even-rest keep the
+    one with the most equal numbers of operations in the largest split, or in the others.
 
     docs/evaluation.md explains every column.
     """
@@ -200,8 +209,14 @@ def command(
     if protocol == "simplification":
         from excise_server.evaluation.simplification import simplification
 
-        records, splits = own.pop("records"), own.pop("splits")
+        records, splits, plot = own.pop("records"), own.pop("splits"), own.pop("plot")
+        if plot is not None:
+            _check_plot(plot)
         report = simplification(data, progress, split=splits, out=records, **own)
+        if plot is not None:
+            from excise_server.evaluation.plot import write_plot
+
+            write_plot(report.document, plot)
     elif protocol == "editeval":
         report = _editeval(data, **own)
     else:
