@@ -254,7 +254,7 @@ def test_a_rewrite_is_noted_beside_its_score_and_counted():
     pytest.importorskip("rapidfuzz", reason="pip install '.[eval]'")
     origin = "".join(f"line {number} of the origin\n" for number in range(10))
     near = origin.replace("line 3", "line x")
-    texts = {"near": near, "far": "def f(x):\n    return x\n" * 12, "empty": ""}
+    texts = {"near": near, "far": "def f(x):\n    return x\n" * 20, "empty": ""}
     rows = [
         {"id": name, "language": "python", "origin": origin, "reference": near, "hypothesis": text}
         for name, text in texts.items()
