@@ -324,9 +324,9 @@ def test_a_sandbox_that_ended_is_replaced(monkeypatch):
     made: list[Sandbox] = []
 
     class Known(Sandbox):
-        def __init__(self) -> None:
+        def __init__(self, **options) -> None:
             made.append(self)
-            super().__init__()
+            super().__init__(**options)
 
     monkeypatch.setattr(module, "Sandbox", Known)
     verdicts = run_all([[""], ["while True: pass"], [""]], 1, seconds=30)
@@ -459,7 +459,11 @@ def test_what_cannot_be_executed_is_named():
     ran = excise("eval", "-", *OPTIONS, "--execute", "--format", "json", stdin=data)
     assert ran.code == 1
     assert ran.json["not_executed"] == 3
-    for part in ("line 3: only Python can be executed", "line 4: 'tests' is missing", "line 5"):
+    for part in (
+        "line 3: no --command says how to run java",
+        "line 4: 'tests' is missing",
+        "line 5",
+    ):
         assert part in ran.err
 
 
@@ -531,6 +535,14 @@ def test_a_command_cannot_get_out(shell, command):
     assert not found.passed
 
 
+def test_whatever_a_record_holds_is_written_to_the_file(shell):
+    text = "\x00\ud800é\u2028" + "x" * 1_000_000
+    size = len(text.encode("utf-8", "replace"))
+    assert shell.run([text], seconds=20, command=f"test $(wc -c < program) = {size}").passed
+    endless = shell.run(["x" * 70_000_000], seconds=20, command="true")  # above the 64 MB of a file
+    assert not endless.passed
+
+
 def test_a_command_cannot_fork_without_end(shell):
     found = shell.run([""], seconds=3, command="f() { f | f & }; f; sleep 60")
     assert not found.passed
@@ -600,6 +612,7 @@ def test_other_languages_are_labelled_by_a_command(tmp_path, language):
         (("--execute", "--command", "js"), "write LANGUAGE=COMMAND"),
         (("--execute", "--command", "klingon=true"), "write LANGUAGE=COMMAND"),
         (("--execute", "--command", "js= "), "write LANGUAGE=COMMAND"),
+        (("--execute", "--command", "js=a", "--command", "javascript=b"), "has one already"),
         (("--command", "js=true"), "--command belongs to --execute"),
     ],
 )

@@ -426,6 +426,8 @@ def _commands(given: Iterable[str]) -> dict[str, str]:
             raise click.UsageError(
                 f"--command {text}: write LANGUAGE=COMMAND, such as js='node program'."
             )
+        if grammar in found:
+            raise click.UsageError(f"--command {text}: {language.strip()} has one already.")
         found[grammar] = command
     return found
 

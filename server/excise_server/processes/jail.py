@@ -211,8 +211,11 @@ def _be_stranger(job: dict[str, Any], report: int) -> None:
 
 def _be_command(command: str, text: str) -> None:
     """Write the program, and become the shell that runs the command. Its report ends with that."""
-    with open(PROGRAM, "w", encoding="utf-8", errors="replace", newline="\n") as file:
-        file.write(text)
+    try:
+        with open(PROGRAM, "w", encoding="utf-8", errors="replace", newline="\n") as file:
+            file.write(text)
+    except OSError:  # too large: no guard is missing, it is this program that fails
+        os._exit(1)
     os.set_inheritable(REPORT, False)
     for number in (signal.SIGPIPE, signal.SIGXFSZ):  # which Python ignores, and so would the shell
         signal.signal(number, signal.SIG_DFL)
