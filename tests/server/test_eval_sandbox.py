@@ -460,7 +460,7 @@ def test_what_cannot_be_executed_is_named():
     assert ran.code == 1
     assert ran.json["not_executed"] == 3
     for part in (
-        "line 3: no --command says how to run java",
+        "line 3: no --execute LANGUAGE=COMMAND runs java",
         "line 4: 'tests' is missing",
         "line 5",
     ):
@@ -510,7 +510,8 @@ def shell():
     ],
 )
 def test_a_command_has_the_verdict_of_its_exit_status(shell, command, reason):
-    found = shell.run(["one\n", "two\n"], seconds=2, command=command)
+    seconds = 2 if reason == "timeout" else 60
+    found = shell.run(["one\n", "two\n"], seconds=seconds, command=command)
     assert found == Outcome(not reason, reason)
 
 
@@ -592,12 +593,11 @@ def test_other_languages_are_labelled_by_a_command(tmp_path, language):
     path = tmp_path / "rows.jsonl"
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
     found = excise(
-        "eval", str(path), "--protocol", "correlation", "--execute", "--measures", "em",
-        "--bootstrap", "0", "--format", "json", "--timeout", "60",
-        "--command", f"{language}={command}",
+        "eval", str(path), "--protocol", "correlation", "--measures", "em", "--bootstrap", "0",
+        "--format", "json", "--timeout", "60", "--execute", f"{language}={command}",
     )  # fmt: skip
     assert found.code == 1
-    assert "no --command says how to run go" in found.err
+    assert "LANGUAGE=COMMAND runs go" in found.err
     document = json.loads(found.out)
     assert document["executed"] == {
         "passed": 1, "failed": 1, "timed_out": 0, "agree": 2, "disagree": 0,
@@ -608,12 +608,11 @@ def test_other_languages_are_labelled_by_a_command(tmp_path, language):
 @pytest.mark.parametrize(
     ("options", "why"),
     [
-        (("--execute", "--command", "js=no-such-node program"), "there is no no-such-node in /usr"),
-        (("--execute", "--command", "js"), "write LANGUAGE=COMMAND"),
-        (("--execute", "--command", "klingon=true"), "write LANGUAGE=COMMAND"),
-        (("--execute", "--command", "js= "), "write LANGUAGE=COMMAND"),
-        (("--execute", "--command", "js=a", "--command", "javascript=b"), "has one already"),
-        (("--command", "js=true"), "--command belongs to --execute"),
+        (("--execute", "js=no-such-node program"), "there is no no-such-node in /usr"),
+        (("--execute", "js"), "write LANGUAGE=COMMAND"),
+        (("--execute", "klingon=true"), "write LANGUAGE=COMMAND"),
+        (("--execute", "js= "), "write LANGUAGE=COMMAND"),
+        (("--execute", "js=a", "--execute", "javascript=b"), "has one already"),
     ],
 )
 def test_a_command_that_cannot_run_is_refused_by_name(tmp_path, options, why):

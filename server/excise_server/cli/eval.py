@@ -41,10 +41,10 @@ _LABELLED = {"names", "measure", "bootstrap", "shared_prefix", "baseline", "seed
 # The options of each protocol, besides those of all.
 _PROTOCOLS = {
     "score": {"measure", "language", "baseline"},
-    "correlation": _LABELLED | {"cluster_by", "execute", "commands", "timeout", "records"},
+    "correlation": _LABELLED | {"cluster_by", "execute", "timeout", "records"},
     "commit-messages": _LABELLED,
     "editeval": {"names", "predictions", "references"},
-    "simplification": {"drop_poor", "splits", "attempts", "seed", "records", "plot"},
+    "simplification": {"drop_poor", "splits", "seed", "records", "plot"},
 }
 _OF_ALL = {"data", "protocol", "format", "output"}
 _FORMATS = {
@@ -96,13 +96,13 @@ _FORMATS = {
     help="Of resamples and new splits.",
 )
 @click.option("--resume", metavar="FILE", help="Keep a journal there, and go on from it.")
-@click.option("--execute", is_flag=True, help="Run the records' tests for the labels (see above).")
 @click.option(
-    "--command",
-    "commands",
-    metavar="LANGUAGE=COMMAND",
+    "--execute",
+    metavar="[LANGUAGE=COMMAND]",
     multiple=True,
-    help="With --execute: run what is in LANGUAGE so; the file is called program.",
+    is_flag=False,
+    flag_value="",
+    help="Run the records' tests for the labels (see above); LANGUAGE by COMMAND.",
 )
 @click.option(
     "--timeout",
@@ -141,14 +141,6 @@ _FORMATS = {
     "keep",
     "Of simplification: keep the splits, or make new ones of the same sizes.",
 )
-@click.option(
-    "--attempts",
-    metavar="N",
-    type=click.IntRange(1, 10_000_000),
-    default=10_000,
-    show_default=True,
-    help="Random splits of which --splits keeps the best.",
-)
 @choice_option(
     "--format",
     ("text", "json", "jsonl", "csv", "latex"),
@@ -176,9 +168,9 @@ def command(
 
     correlation: the measures of the field beside a label, which the same records have: "label" (0/1
     or a number), "count" (how often this output occurred). Records with one id are outputs of one
-    task. With --execute the label is whether "tests" (Python, or a language that has a --command;
-    after "import_" and "test_setup") pass. THIS RUNS CODE FROM THE RECORDS, in a sandbox, on Linux
-    only.
+    task. With --execute the label is whether "tests" (after "import_" and "test_setup") pass: of
+    Python, and with --execute LANGUAGE=COMMAND of other languages, whose file is called program.
+    THIS RUNS CODE FROM THE RECORDS, in a sandbox, on Linux only.
 
     commit-messages: {"id", "prediction", "reference", "ratings" (a list of numbers)}; the table of
     factors (case, punctuation, length, ...) comes on top.
@@ -281,16 +273,13 @@ def _correlation(
     resume: str | None,
     plot: str | None,
     cluster_by: str = "id",
-    execute: bool = False,
-    commands: tuple[str, ...] = (),
+    execute: tuple[str, ...] = (),
     timeout: float = 0.0,
     records: str | None = None,
 ) -> Report:
     if records is not None and not execute:
         raise click.UsageError("--records belongs to --execute here.")
-    if commands and not execute:
-        raise click.UsageError("--command belongs to --execute.")
-    by_grammar = _commands(commands)
+    commands = _commands(execute)
     if set(measure) - {"comments"}:
         raise click.UsageError("of --measure, measures that stand side by side have only comments.")
     comments = measure_options(measure).comments
@@ -321,14 +310,14 @@ def _correlation(
         from excise_server.processes.sandbox import check_guards
 
         say("warning: --execute runs code from the records, in a sandbox (docs/evaluation.md)")
-        for note in check_guards(by_grammar.values()):
+        for note in check_guards(commands.values()):
             say(f"note: {note}")
     read = read_pair if messages else partial(read_record, cluster_by=cluster_by)
     with progress("Reading") as advance:
         outputs, bad = read_all(data, read, "no record to evaluate", advance)
     extra: Document = {}
     if execute:
-        outputs, extra = _executed(outputs, settings.jobs, timeout, records, by_grammar)
+        outputs, extra = _executed(outputs, settings.jobs, timeout, records, commands)
     signatures = {measure.name: measure.signature(comments) for measure in measures}
     journal = Journal(resume, signatures) if resume else None
     with nullcontext() if journal is None else closing(journal):
@@ -419,15 +408,15 @@ def _commands(given: Iterable[str]) -> dict[str, str]:
     from excise import languages
 
     found = {}
-    for text in given:
+    for text in filter(None, given):
         language, _, command = text.partition("=")
         grammar = languages.resolve(language.strip(), None)
         if grammar is None or not command.strip() or "\0" in command:
             raise click.UsageError(
-                f"--command {text}: write LANGUAGE=COMMAND, such as js='node program'."
+                f"--execute {text}: write LANGUAGE=COMMAND, such as js='node program'."
             )
         if grammar in found:
-            raise click.UsageError(f"--command {text}: {language.strip()} has one already.")
+            raise click.UsageError(f"--execute {text}: {language.strip()} has one already.")
         found[grammar] = command
     return found
 

@@ -64,7 +64,9 @@ def _program(record: Record, commands: Mapping[str, str]) -> _Program | str:
     grammar = languages.resolve(record.language, record.path)
     command = commands.get(grammar or "")
     if grammar != "python" and command is None:
-        return f"no --command says how to run {record.language or record.path or 'no language'}"
+        return (
+            f"no --execute LANGUAGE=COMMAND runs {record.language or record.path or 'no language'}"
+        )
     parts = [record.value.get(key) or "" for key in ("import_", "test_setup", "tests")]
     if not all(isinstance(part, str) for part in parts):
         return "'tests', 'test_setup' and 'import_' are not all strings"

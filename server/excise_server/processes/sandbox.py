@@ -74,7 +74,7 @@ def check_guards(commands: Iterable[str] = ()) -> tuple[str, ...]:
             verdict = sandbox.run([""], seconds=30, command=f"command -v {word}")
         if not verdict.passed:
             hint = "install it there: a program elsewhere is not in the sandbox"
-            raise SourceError(f"--command: there is no {first} in /usr and /bin", hint=hint)
+            raise SourceError(f"--execute: there is no {first} in /usr and /bin", hint=hint)
     return notes
 
 
