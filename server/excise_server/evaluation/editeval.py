@@ -105,7 +105,8 @@ def editeval(
         parts.append(beside)
     remarks = left_out(bad)
     if missing:
-        remarks.append(f"{missing:,} examples have no prediction and do not count")
+        wanted = len(examples) * len(answers)
+        remarks.append(f"{missing:,} of {wanted:,} predictions are missing and do not count")
     return Report(document, parts, remarks, bool(bad or missing))
 
 
