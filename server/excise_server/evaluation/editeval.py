@@ -98,7 +98,10 @@ def editeval(
         cells = (short(document["spread"][name][kind]) for name in names)
         table.add_row(f"{kind} over prompts", str(len(prompts)), *cells)
     parts = [table]
-    if len(names) > 1:
+    defined = [
+        r for row in document["correlations"].values() for r in row.values() if r is not None
+    ]
+    if len(names) > 1 and defined:
         beside = plain_table("correlation", *names)
         for name in names:
             beside.add_row(name, *(short(document["correlations"][name][other]) for other in names))
