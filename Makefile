@@ -42,7 +42,7 @@ help:
 	@echo "make bench-patches time, memory and agreement of grouping patches (EXCISE_DATA=DIR)"
 	@echo "make bench-lsp what the language server costs an editor: p50, p95, max"
 	@echo "make eval     the measures of the field beside Excision Score, on EXCISE_DATA: tables, figures"
-	@echo "make eval-envs environments of their own for CodeBLEU (45 MB), BERTScore and LENS (1.5 GB)"
+	@echo "make eval-envs environments of their own for CodeBLEU (45 MB), ERRANT (350 MB), BERTScore and LENS (1.5 GB)"
 	@echo "make docs     the documentation as a site, in build/site; strict, and nothing of it from the network"
 	@echo "make schema   write docs/schema, the JSON Schema of what the commands print, and the types of the VS Code client"
 	@echo "make images   draw the pictures of the README and docs from real output"
@@ -114,7 +114,7 @@ eval: $(READY)
 
 # What cannot share our environment goes into others, which the tests and `excise eval` can use:
 #   EXCISE_CODEBLEU_PYTHON=.venv-codebleu/bin/python EXCISE_LENS_PYTHON=.venv-models/bin/python ...
-eval-envs: .venv-codebleu/.ready .venv-models/.ready
+eval-envs: .venv-codebleu/.ready .venv-errant/.ready .venv-models/.ready
 
 .venv-%/.ready: pyproject.toml
 	@$(PYTHON) -m venv .venv-$*

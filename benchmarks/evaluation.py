@@ -30,12 +30,14 @@ SETS = {
     "python": ("hef_python_astraios.jsonl", "humanevalfix_python.jsonl"),
     "java": ("hef_java_astraios.jsonl", "humanevalfix_java.jsonl"),
     "many": ("hef_python_many_models_dev.jsonl.gz", "humanevalfix_python.jsonl"),
+    "canitedit": ("canitedit_18models_dev.jsonl.gz", "canitedit_dev.jsonl"),
 }
 TITLES = {
     "octocoder": "HumanEvalFix Python, OctoCoder",
     "python": "HumanEvalFix Python, Astraios",
     "java": "HumanEvalFix Java, Astraios",
     "many": "HumanEvalFix Python, many models",
+    "canitedit": "CanItEdit, 18 models",
 }
 FIGURE = (
     *("es-token", "es-line", "es-nested", "sari", "diffbleu", "sanslcs-bleu"),
@@ -61,7 +63,7 @@ def join(name: str, folder: Path) -> Path:
                 "reference": item["reference"],
                 "hypothesis": output["revision"],
                 "label": int(output["passed"]),
-                "count": output["count"],
+                "count": output.get("count", 1),
             }
             record |= {key: item[key] for key in TESTS if key in item}
             file.write(json.dumps(record) + "\n")
@@ -105,6 +107,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, allow_abbrev=False)
     parser.add_argument("--sets", default=",".join(SETS), help="which, separated by commas")
     parser.add_argument("--out", type=Path, default=Path("build/evaluation"))
+    parser.add_argument("--measures", default="all", help="which, separated by commas")
     parser.add_argument("--bootstrap", type=int, default=1000)
     parser.add_argument("--no-prefix", action="store_true", help="leave out prefix and figure")
     parser.add_argument("--join-only", action="store_true", help="write the records, no more")
@@ -116,7 +119,8 @@ def main() -> int:
     drawn = []
     for name, path in paths.items():
         print(f"\n{TITLES[name]}")
-        write_and_show(evaluated(path, chosen.bootstrap), chosen.out / name)
+        document = evaluated(path, chosen.bootstrap, "--measures", chosen.measures)
+        write_and_show(document, chosen.out / name)
         if chosen.no_prefix:
             continue
         print(f"\n{TITLES[name]}, with the shared prefix")

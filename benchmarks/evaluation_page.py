@@ -17,7 +17,7 @@ from excise_server.evaluation.run import Document
 from excise_server.evaluation.tables import between, order, short
 
 THREE = {"octocoder": "OctoCoder, Python", "python": "Astraios, Python", "java": "Astraios, Java"}
-MANY = "many"
+ALONE = {"many": "Many models", "canitedit": "CanItEdit"}
 BY_PREFIX = (
     *("es-token", "es-line", "es-nested", "diffbleu", "sanslcs-bleu", "em"),
     *("sari", "bleu", "chrf", "nes"),
@@ -32,8 +32,8 @@ GRANULARITIES = "es-line", "es-token", "es-nested"
 def main(arguments: Sequence[str]) -> None:
     """Print every table under the heading that it stands below."""
     folder = Path(arguments[0] if arguments else "build/evaluation")
-    plain = {name: read(folder, name) for name in (*THREE, MANY)}
-    prefixed = {name: read(folder, f"{name}-prefix") for name in (*THREE, MANY)}
+    plain = {name: read(folder, name) for name in (*THREE, *ALONE)}
+    prefixed = {name: read(folder, f"{name}-prefix") for name in plain}
     for name, found in plain.items():
         changed = found["n_changed"] / found["n"]
         print(f"{name}: {found['n']:,} outputs, {found['distinct']:,} distinct,", end=" ")
@@ -44,15 +44,16 @@ def main(arguments: Sequence[str]) -> None:
     heads = [[title, "moved"] for title in THREE.values()]
     sets = [prefixed[name] for name in THREE]
     show("With the shared prefix", heads, (row(n, sets, moved) for n in BY_PREFIX))
-    many = [plain[MANY]]
-    heads = [["r", "by task", "B ≠ O"]]
-    show("Many models", heads, (row(n, many, correlations) for n in order(many[0]["measures"])))
-    heads = [["with the prefix", "moved"]]
-    names = [name for name in order(many[0]["measures"]) if name in BY_PREFIX]
-    show("Many models, prefix", heads, (row(n, [prefixed[MANY]], moved) for n in names))
-    heads = [[title, "p", "p by task"] for title in (*THREE.values(), "many models")]
-    sets = [*three, *many]
-    show("Beside SARI", heads, (row(n, sets, difference) for n in BESIDE_SARI))
+    for key, title in ALONE.items():
+        found = plain[key]
+        ordered = order(found["measures"])
+        heads = [["r", "by task", "B ≠ O"]]
+        show(title, heads, (row(name, [found], correlations) for name in ordered))
+        heads = [["with the prefix", "moved"]]
+        names = [name for name in ordered if name in BY_PREFIX]
+        show(f"{title}, prefix", heads, (row(name, [prefixed[key]], moved) for name in names))
+    heads = [[title, "p", "p by task"] for title in (*THREE.values(), *ALONE.values())]
+    show("Beside SARI", heads, (row(n, plain.values(), difference) for n in BESIDE_SARI))
     names = [f"{name}{form}" for form in ("", "-anchored") for name in GRANULARITIES]
     head = [[name] for name in names]
     rows = ([name, *(points(found["measures"][n]) for n in names)] for name, found in plain.items())

@@ -172,7 +172,8 @@ def test_processes_and_threads_have_one_room():
     assert starting - room == {"git/command.py"}
     assert {"processes/supervisor.py", "processes/runs.py"} <= room
     assert {name for name in threads - room if name.partition("/")[0] not in WAITING} == THREADS
-    assert shells == {"processes/supervisor.py"}
+    # The user's commands: of --run, and of --execute, which run inside the sandbox.
+    assert shells == {"processes/supervisor.py", "processes/jail.py"}
 
 
 def test_every_package_is_in_a_contract_of_layers():

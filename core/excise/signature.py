@@ -10,6 +10,9 @@ from excise.errors import OptionError
 DEFINITION = 2
 """Version of the definition that this library implements (``v:`` of the signature)."""
 
+LINES_SLIDE_BY_KEY = "2.1"
+"""What ``v:`` is at ``line`` and ``anchored``: the lines with a key are the units that slide."""
+
 MAX_ORDER = 4
 """Longest n-gram counted."""
 
@@ -69,6 +72,18 @@ _KNOWN = {
 }
 
 
+def version(options: Options) -> str:
+    """Return the version of the definition by which a score of these options is computed.
+
+    >>> version(Options("line")), version(Options("line", place="pooled"))
+    ('2.1', '2')
+    >>> measure_parts("gran:line|v:2.1")
+    {'gran': 'line', 'v': '2.1'}
+    """
+    by_key = options.granularity == "line" and options.anchored
+    return LINES_SLIDE_BY_KEY if by_key else str(DEFINITION)
+
+
 def signature(options: Options, tokeniser: str, basis: str = "") -> str:
     """Return the signature of a score: its options, the tokeniser that ran, the version.
 
@@ -81,7 +96,7 @@ def signature(options: Options, tokeniser: str, basis: str = "") -> str:
     return (
         f"es|gran:{options.granularity}|lcs:{options.lcs}|place:{options.place}|del:{deletion}"
         f"|n:{MAX_ORDER}|comments:{options.comments}|tok:{tokeniser}"
-        f"{f'|basis:{basis}|key:none' if basis else ''}|v:{DEFINITION}"
+        f"{f'|basis:{basis}|key:none' if basis else ''}|v:{version(options)}"
     )
 
 
@@ -92,7 +107,7 @@ _CHOICES = {
     "del": "deletion",
     "comments": "comments",
 }
-_FIXED = {"n": str(MAX_ORDER), "v": str(DEFINITION)}
+_FIXED = {"n": (str(MAX_ORDER),), "v": (str(DEFINITION), LINES_SLIDE_BY_KEY)}
 _OUTCOMES = ("tok", "basis", "key", "bs", "seed")
 """Parts of a signature that texts and commands decide, and nobody chooses."""
 
@@ -120,9 +135,9 @@ def measure_parts(text: str) -> dict[str, str]:
             )
         if key in parts:
             raise OptionError(f"{key} is given twice: {parts[key]} and {value}")
-        if value != _FIXED.get(key, value):
+        if key in _FIXED and value not in _FIXED[key]:
             raise OptionError(
-                f"{key}:{value} is another measure; this version computes {key}:{_FIXED[key]}"
+                f"{key}:{value} is another measure; this version computes {key}:{_FIXED[key][0]}"
             )
         parts[key] = value
     return parts

@@ -117,6 +117,7 @@ def test_out_of_time_falls_back_to_lines_and_says_so():
     matrix = ScoreMatrix.from_texts(ORIGIN, revisions, language="python", cancel=flag)
     by_line = ScoreMatrix.from_texts(ORIGIN, revisions, language="python", granularity="line")
     assert "|gran:line|" in matrix.signature == by_line.signature
+    assert by_line.signature.endswith("|v:2.1")
     assert np.array_equal(matrix.values, by_line.values)
     assert all("deadline, line granularity" in notes for notes in matrix.notes)
 

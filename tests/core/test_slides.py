@@ -40,6 +40,15 @@ def test_insertions_and_deletions(placed_implementation, origin, a, expected, gr
     assert spans(placed_implementation, a, origin, 0, **options) == expected
 
 
+def test_lines_slide_by_their_keys(placed_implementation):
+    """At ``line`` the lines with a key are the units (v:2.1): equal tokens are not enough."""
+    options = {"granularity": "line"}
+    indented = ("p|k|  x|q", "r|k|x|  x|q")
+    assert spans(placed_implementation, *indented, 1, **options) == [2]
+    doubled = ("p|k|  x|q", "r|k|  x|  x|q")
+    assert spans(placed_implementation, *doubled, 1, **options) == [3]
+
+
 @GRANULARITY
 @pytest.mark.parametrize("end", ["\r\n", "\r"])
 def test_line_ends_do_not_matter(placed_implementation, granularity, end):

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Hashable
 from dataclasses import dataclass
 
+from tests.reference.exact import Column, three_way_lcs
 from tests.reference.lcs import Pairs, canonical_lcs
 from tests.reference.slides import Side, slid
 from tests.reference.streams import Stream, units
-
-Column = tuple[int, int, int]
 
 
 @dataclass(frozen=True)
@@ -104,7 +103,14 @@ def conserved(
     symmetric: bool,
     place: str = "pooled",
 ) -> list[Column]:
-    """The conserved columns, as unit numbers of origin, A and B."""
+    """The conserved columns, as unit numbers of origin, A and B.
+
+    ``exact`` asks no pairwise alignment; at ``nested`` it takes tokens, as at ``token``.
+    """
+    if lcs == "exact":
+        return three_way_lcs(
+            *([unit.value for unit in units(one, granularity)] for one in (origin, a, b))
+        )
     aligned = align_slid if place == "anchored" else align
     kept_a, kept_b = (dict(aligned(origin, side, granularity)) for side in (a, b))
     if lcs == "star":

@@ -248,3 +248,24 @@ def test_records_may_be_gzipped(tmp_path):
     ran = excise("eval", str(path), "--format", "jsonl")
     assert ran.code != 0
     assert "broken gzip" in ran.err
+
+
+def test_a_rewrite_is_noted_beside_its_score_and_counted():
+    pytest.importorskip("rapidfuzz", reason="pip install '.[eval]'")
+    origin = "".join(f"line {number} of the origin\n" for number in range(10))
+    near = origin.replace("line 3", "line x")
+    texts = {"near": near, "far": "def f(x):\n    return x\n" * 20, "empty": ""}
+    rows = [
+        {"id": name, "language": "python", "origin": origin, "reference": near, "hypothesis": text}
+        for name, text in texts.items()
+    ]
+    rows.append(rows[1] | {"id": "short", "origin": "a = 1", "reference": "b"})
+    lines = "".join(json.dumps(row) + "\n" for row in rows)
+    found = {
+        row["id"]: row["notes"]
+        for row in excise("eval", "-", "--format", "jsonl", stdin=lines).lines
+    }
+    noted = {name: [note for note in notes if "rewrite" in note] for name, notes in found.items()}
+    assert [name for name, notes in noted.items() if notes] == ["far", "empty"]
+    assert noted["empty"] == ["rewrite: NED 1.00 of the origin"]
+    assert "2 of 4 hypotheses rewrite their origin" in excise("eval", "-", stdin=lines).err

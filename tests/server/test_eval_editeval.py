@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
+from tests.server.command import excise
 
 from excise.evaluation import measures
 from excise_server.evaluation.editeval import (
@@ -59,3 +62,45 @@ def test_examples_without_a_prediction_are_left_out():
     assert found == {"tasks": {"fluency": {"n": 1, "em": 1.0}}, "average": {"n": 1, "em": 1.0}}
     nothing = task_scores(EXAMPLES, measures(["em"]), lambda example: None)
     assert nothing == {"tasks": {}, "average": {}}
+
+
+def evaluated(tmp_path, predictions):
+    examples = [VALUE, VALUE | {"id": "b", "edits": ["He goes home ."]}]
+    path, answers = tmp_path / "examples.jsonl", tmp_path / "predictions.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in examples))
+    answers.write_text("".join(json.dumps(row) + "\n" for row in predictions))
+    command = ("eval", str(path), "--protocol", "editeval", "--predictions", str(answers))
+    return excise(*command, "--measures", "em,jaccard", "--format", "json"), excise(*command)
+
+
+def test_prompts_are_averaged_and_their_spread_is_told(tmp_path):
+    right, wrong = "He goes home .", "He go home ."
+    texts = [(1, right, right), (2, right, wrong), (3, wrong, wrong)]
+    rows = [
+        {"id": name, "prediction": text, "prompt": prompt}
+        for prompt, *both in texts
+        for name, text in zip((VALUE["id"], "b"), both, strict=True)
+    ]
+    ran, shown = evaluated(tmp_path, rows)
+    assert ran.code == 0
+    assert ran.json["average"]["em"] == 0.5
+    assert ran.json["average"]["n"] == 6
+    assert {prompt: row["em"] for prompt, row in ran.json["prompts"].items()} == {
+        "1": 1.0, "2": 0.5, "3": 0.0,
+    }  # fmt: skip
+    assert ran.json["spread"]["em"] == {
+        "max": 1.0, "min": 0.0, "cv": pytest.approx((1 / 6) ** 0.5 / 0.5),
+    }  # fmt: skip
+    # Three of six are right, and nothing else: both measures say the same.
+    assert ran.json["correlations"]["em"]["jaccard"] == pytest.approx(1)
+    assert "cv over prompts" in shown.out
+
+
+def test_a_constant_measure_has_no_correlation(tmp_path):
+    ran, shown = evaluated(tmp_path, [{"id": "b", "prediction": "He goes home ."}])
+    assert ran.code == 1  # one example has no prediction
+    assert ran.json["correlations"] == {
+        name: {"em": None, "jaccard": None} for name in ("em", "jaccard")
+    }
+    assert "prompts" not in ran.json
+    assert "over prompts" not in shown.out

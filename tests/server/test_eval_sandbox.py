@@ -324,9 +324,9 @@ def test_a_sandbox_that_ended_is_replaced(monkeypatch):
     made: list[Sandbox] = []
 
     class Known(Sandbox):
-        def __init__(self) -> None:
+        def __init__(self, **options) -> None:
             made.append(self)
-            super().__init__()
+            super().__init__(**options)
 
     monkeypatch.setattr(module, "Sandbox", Known)
     verdicts = run_all([[""], ["while True: pass"], [""]], 1, seconds=30)
@@ -459,7 +459,11 @@ def test_what_cannot_be_executed_is_named():
     ran = excise("eval", "-", *OPTIONS, "--execute", "--format", "json", stdin=data)
     assert ran.code == 1
     assert ran.json["not_executed"] == 3
-    for part in ("line 3: only Python can be executed", "line 4: 'tests' is missing", "line 5"):
+    for part in (
+        "line 3: no --execute LANGUAGE=COMMAND runs java",
+        "line 4: 'tests' is missing",
+        "line 5",
+    ):
         assert part in ran.err
 
 
@@ -479,3 +483,141 @@ def test_recorded_verdicts_are_reproduced(sandbox, excise_data):
     assert len(checked) > 60
     assert {recorded for _, recorded in checked} == {True, False}
     assert all(found == recorded for found, recorded in checked)
+
+
+# --- commands: other languages -------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def shell():
+    with closing(Sandbox(for_commands=True)) as made:
+        yield made
+
+
+@pytest.mark.parametrize(
+    ("command", "reason"),
+    [
+        ("grep -q '^two$' program", ""),
+        ("exit 3", "exit status 3"),
+        ("no-such-compiler program", "exit status 127"),
+        ("kill -9 $$", "died"),
+        ("sleep 60", "timeout"),
+        ("(sleep 60 &); exec sleep 60", "timeout"),
+        ("yes", "timeout"),
+        ("yes | head -c 1000000000", ""),  # 1 GB of output, which nobody keeps
+        ("yes > file", "exit status 153"),  # SIGXFSZ, at 64 MB
+        ("cat < /dev/stdin; cat", ""),  # nothing to wait for
+    ],
+)
+def test_a_command_has_the_verdict_of_its_exit_status(shell, command, reason):
+    seconds = 2 if reason == "timeout" else 60
+    found = shell.run(["one\n", "two\n"], seconds=seconds, command=command)
+    assert found == Outcome(not reason, reason)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "cat /etc/passwd",
+        "ls /home",
+        "ls /sys",
+        "cat /proc/self/status",
+        "touch /usr/file",
+        "echo > /dev/tcp",
+        "mount -t tmpfs none /tmp",
+        "unshare -U true",
+        "mkfifo pipe && exit 1",
+        "chmod 4755 program && test -u program && exit 1",
+        "printf 'passed' >&3",
+    ],
+)
+def test_a_command_cannot_get_out(shell, command):
+    found = shell.run([""], seconds=10, command=f"({command}) 2>/dev/null")
+    assert not found.passed
+
+
+def test_whatever_a_record_holds_is_written_to_the_file(shell):
+    text = "\x00\ud800é\u2028" + "x" * 1_000_000
+    size = len(text.encode("utf-8", "replace"))
+    assert shell.run([text], seconds=20, command=f"test $(wc -c < program) = {size}").passed
+    endless = shell.run(["x" * 70_000_000], seconds=20, command="true")  # above the 64 MB of a file
+    assert not endless.passed
+
+
+def test_a_command_cannot_fork_without_end(shell):
+    found = shell.run([""], seconds=3, command="f() { f | f & }; f; sleep 60")
+    assert not found.passed
+    assert shell.run([""], seconds=10, command="true").passed
+
+
+def test_no_process_of_a_command_is_left(shell):
+    before = children(os.getpid())
+    shell.run([""], seconds=10, command="(setsid sleep 61 &) ; exit 0")
+    wait_until(lambda: not any("sleep\x0061" in line for line in running_commands()))
+    assert children(os.getpid()) == before
+
+
+def running_commands():
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        with suppress(OSError):
+            yield path.read_text()
+
+
+LANGUAGES = {
+    "js": (
+        "node",
+        '(echo "console.assert = require(\\"assert\\");"; cat program) > t.js; node t.js',
+        "const f = x => x + {};\n",
+        "console.assert(f(2) === 3)\n",
+    ),
+    "cpp": (
+        "g++",
+        "g++ -x c++ program -o t && ./t",
+        "int f(int x) {{ return x + {}; }}\n",
+        "#undef NDEBUG\n#include <assert.h>\nint main() { assert(f(2) == 3); }\n",
+    ),
+}
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_other_languages_are_labelled_by_a_command(tmp_path, language):
+    program, command, text, tests = LANGUAGES[language]
+    if not any(Path(folder, program).exists() for folder in ("/usr/bin", "/bin")):
+        pytest.skip(f"no {program} in /usr/bin")
+    common = {"language": language, "origin": "", "reference": "", "tests": tests}
+    rows = [
+        {"id": str(added), **common, "hypothesis": text.format(added), "label": int(added == 1)}
+        for added in (1, 2)
+    ]
+    rows += [{"id": "go", **common, "language": "go", "hypothesis": ""}]
+    path = tmp_path / "rows.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    found = excise(
+        "eval", str(path), "--protocol", "correlation", "--measures", "em", "--bootstrap", "0",
+        "--format", "json", "--timeout", "60", "--execute", f"{language}={command}",
+    )  # fmt: skip
+    assert found.code == 1
+    assert "LANGUAGE=COMMAND runs go" in found.err
+    document = json.loads(found.out)
+    assert document["executed"] == {
+        "passed": 1, "failed": 1, "timed_out": 0, "agree": 2, "disagree": 0,
+    }  # fmt: skip
+    assert document["not_executed"] == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "why"),
+    [
+        (("--execute", "js=no-such-node program"), "there is no no-such-node in /usr"),
+        (("--execute", "js"), "write LANGUAGE=COMMAND"),
+        (("--execute", "klingon=true"), "write LANGUAGE=COMMAND"),
+        (("--execute", "js= "), "write LANGUAGE=COMMAND"),
+        (("--execute", "js=a", "--execute", "javascript=b"), "has one already"),
+    ],
+)
+def test_a_command_that_cannot_run_is_refused_by_name(tmp_path, options, why):
+    path = tmp_path / "rows.jsonl"
+    path.write_text('{"id": "a", "origin": "", "reference": "", "hypothesis": "", "label": 1}\n')
+    found = excise("eval", str(path), "--protocol", "correlation", "--measures", "em", *options)
+    assert found.code != 0
+    assert why in found.err

@@ -102,6 +102,84 @@ def test_an_error_of_one_output_is_told_and_the_next_is_scored(codebleu):
     remote.close()
 
 
+# --- files of vectors and of code ---------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("content", "why"),
+    [
+        (None, "no such file"),
+        (b"a 1 2\nb 1 2 3\n", "line 2 has 3 numbers instead of 2"),
+        (b"a " + b"1 " * 600_000, "a line of more than 1,048,576 bytes"),
+    ],
+)
+def test_a_file_of_vectors_that_is_none_is_named(tmp_path, content, why):
+    path = tmp_path / "vectors.txt"
+    if content is not None:
+        path.write_bytes(content)
+    world = resources(wanted=["vectors"], environment={"EXCISE_WMD_VECTORS": str(path)})
+    assert world.vectors is None
+    assert world.missing["vectors"] == f"EXCISE_WMD_VECTORS: {path}: {why}"
+    assert str(path) in measure("wmd", world).missing()
+
+
+def test_too_many_vectors_are_refused_while_they_are_read(tmp_path, monkeypatch):
+    monkeypatch.setattr("excise.evaluation.word_mover.MOST_NUMBERS", 100)
+    path = tmp_path / "vectors.txt"
+    path.write_text("".join(f"w{i} 1 2\n" for i in range(51)))
+    world = resources(wanted=["vectors"], environment={"EXCISE_WMD_VECTORS": str(path)})
+    assert "more than 100 numbers" in world.missing["vectors"]
+
+
+def test_files_are_part_of_the_signature(tmp_path):
+    path = tmp_path / "file"
+    path.write_text("a 1 2\nb 1 3\n")
+    variables = {"EXCISE_WMD_VECTORS": str(path), "EXCISE_CRYSTALBLEU_CORPUS": str(path)}
+    signatures = set()
+    for more in ("", "c 0 0\n"):
+        path.write_text(path.read_text() + more)
+        world = resources(wanted=["vectors", "trivial"], environment=variables)
+        assert value("wmd", world, reference="a", hypothesis="b") == pytest.approx(1)
+        assert value("crystalbleu", world, reference="x y", hypothesis="x y") == 1
+        signatures |= {measure(name, world).signature() for name in ("wmd", "crystalbleu")}
+    assert len(signatures) == 4
+    with pytest.raises(MeasureUnavailableError, match="EXCISE_CRYSTALBLEU_CORPUS=FILE"):
+        value(
+            "crystalbleu",
+            resources(wanted=["trivial"], environment={}),
+            reference="",
+            hypothesis="",
+        )
+
+
+# --- ERRANT --------------------------------------------------------------------------------------
+
+
+TINY = """
+import sys, spacy
+model = spacy.blank("en")
+model.add_pipe("attribute_ruler").add([[{}]], {"POS": "NOUN", "TAG": "NN", "DEP": "dep"})
+model.to_disk(sys.argv[1])
+"""
+
+
+def test_errant_counts_the_edits_that_its_package_finds(tmp_path):
+    """With a model to which each word is a noun: the edits here do not depend on it."""
+    python = interpreter("EXCISE_ERRANT_PYTHON", ".venv-errant", "errant")
+    subprocess.run([python, "-c", TINY, str(tmp_path / "tiny")], check=True)
+    variables = {"EXCISE_ERRANT_PYTHON": python, "EXCISE_ERRANT_MODEL": str(tmp_path / "tiny")}
+    world = resources(wanted=["errant"], environment=variables)
+    assert not world.missing
+    origin, half = "This are a day and we goes home .", "This is a day and we goes home ."
+    texts = {"origin": origin, "reference": "This is a day and we go home ."}
+    assert value("errant", world, **texts, hypothesis=texts["reference"]) == 1
+    assert value("errant", world, **texts, hypothesis=origin) == 0
+    # Precision 1, recall 1/2.
+    found = value("errant", world, **texts, hypothesis=half)
+    assert found == pytest.approx(1.25 * 0.5 / (0.25 + 0.5))
+    assert "errant:errant-3" in measure("errant", world).signature()
+
+
 # --- BERTScore and LENS --------------------------------------------------------------------------
 
 

@@ -23,16 +23,19 @@ from types import MappingProxyType
 
 from excise.errors import OptionError
 from excise.evaluation import (
+    bags,
     edits_bleu,
     exact,
     excision_measures,
     gleu,
+    maxmatch,
     message_bleu,
     meteor,
     models,
     rouge,
     sari,
     translation,
+    word_mover,
 )
 from excise.evaluation.base import Item, Library, Measure, MeasureUnavailableError, Resources, Value
 
@@ -58,10 +61,13 @@ MEASURES: Mapping[str, Measure] = MappingProxyType(
             translation,
             exact,
             gleu,
+            maxmatch,
+            bags,
             rouge,
             meteor,
             message_bleu,
             models,
+            word_mover,
         )
         for entry in module.MEASURES
     }

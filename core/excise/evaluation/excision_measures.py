@@ -6,7 +6,7 @@ from functools import partial
 
 from excise.evaluation.base import Item, Measure, Value
 from excise.excision import excision_score
-from excise.signature import DEFINITION, GRANULARITIES
+from excise.signature import GRANULARITIES, Options, version
 
 _SOURCE = "Gruzinov, Sycheva, Barr, Bezzubov: Excision Score, equation 3"
 
@@ -49,8 +49,8 @@ def anchored(item: Item, *, granularity: str) -> Value:
 
 
 _FORMS = (
-    ("es-{}", directed, "place:pooled|del:p"),
-    ("es-{}-anchored", anchored, "place:anchored|del:f1"),
+    ("es-{}", directed, "pooled", "place:pooled|del:p"),
+    ("es-{}-anchored", anchored, "anchored", "place:anchored|del:f1"),
 )
 
 MEASURES = tuple(
@@ -58,9 +58,10 @@ MEASURES = tuple(
         name=name.format(granularity),
         score=partial(score, granularity=granularity),
         source=_SOURCE,
-        key=f"es|gran:{granularity}|lcs:star|{form}|n:4|comments:{{comments}}|v:{DEFINITION}",
+        key=f"es|gran:{granularity}|lcs:star|{form}|n:4|comments:{{comments}}"
+        f"|v:{version(Options(granularity, place=place))}",
         needs_origin=True,
     )
-    for name, score, form in _FORMS
+    for name, score, place, form in _FORMS
     for granularity in GRANULARITIES
 )

@@ -271,6 +271,7 @@ class Correlation:
     - ``ci``, ``ci_task``, ``spearman_ci``, ``spearman_ci_task``: 95 % intervals, by resampling
       outputs and by resampling whole tasks.
     - ``difference``: the difference from the baseline of the plan.
+    - ``mean_ci``, ``mean_ci_task``: the intervals of the mean, where no measure has a correlation.
     """
 
     n: int
@@ -283,6 +284,8 @@ class Correlation:
     spearman_ci_task: Interval | None = None
     undefined: str | None = None
     difference: CorrelationDifference | None = None
+    mean_ci: Interval | None = None
+    mean_ci_task: Interval | None = None
 
 
 def correlations(sample: Sample, plan: Resampling) -> tuple[Correlation, ...]:
@@ -295,8 +298,14 @@ def correlations(sample: Sample, plan: Resampling) -> tuple[Correlation, ...]:
         _points(sample.values[:, index], used.values[:, index], sample, used)
         for index in range(sample.values.shape[1])
     ]
-    if not plan.resamples or all(point.pearson is None for point in points):
+    if not plan.resamples or not len(sample.counts):
         return tuple(points)
+    if all(point.pearson is None for point in points):
+        means = [_means(sample, plan, by_task=by_task).T for by_task in (False, True)]
+        return tuple(
+            replace(point, mean_ci=interval(of_outputs), mean_ci_task=interval(of_tasks))
+            for point, of_outputs, of_tasks in zip(points, *means, strict=True)
+        )
     by = []
     for by_task in (False, True):
         offset = plan.resamples * by_task
@@ -305,6 +314,15 @@ def correlations(sample: Sample, plan: Resampling) -> tuple[Correlation, ...]:
             resample(used, plan.resamples, plan.seed, by_task=by_task, map=plan.map, done=done)
         )
     return tuple(_with_intervals(points, index, by, plan) for index in range(len(points)))
+
+
+def _means(sample: Sample, plan: Resampling, *, by_task: bool) -> Floats:
+    """Return the mean of every measure in every resample, NaN where none of it was drawn."""
+    defined = ~np.isnan(sample.values)
+    values = np.where(defined, sample.values, 0.0)
+    drawn = list(_weightings(sample, plan.resamples, plan.seed, by_task))
+    with np.errstate(invalid="ignore"):
+        return np.concatenate([(weights @ values) / (weights @ defined) for weights in drawn])
 
 
 def _points(every: Floats, x: Floats, sample: Sample, used: Sample) -> Correlation:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from contextlib import closing, nullcontext
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -44,7 +44,7 @@ _PROTOCOLS = {
     "correlation": _LABELLED | {"cluster_by", "execute", "timeout", "records"},
     "commit-messages": _LABELLED,
     "editeval": {"names", "predictions", "references"},
-    "simplification": {"drop_poor", "splits", "seed", "records"},
+    "simplification": {"drop_poor", "splits", "seed", "records", "plot"},
 }
 _OF_ALL = {"data", "protocol", "format", "output"}
 _FORMATS = {
@@ -96,7 +96,14 @@ _FORMATS = {
     help="Of resamples and new splits.",
 )
 @click.option("--resume", metavar="FILE", help="Keep a journal there, and go on from it.")
-@click.option("--execute", is_flag=True, help="Run the records' tests for the labels (see above).")
+@click.option(
+    "--execute",
+    metavar="[LANGUAGE=COMMAND]",
+    multiple=True,
+    is_flag=False,
+    flag_value="",
+    help="Run the records' tests for the labels (see above); LANGUAGE by COMMAND.",
+)
 @click.option(
     "--timeout",
     metavar="SECONDS",
@@ -113,7 +120,7 @@ _FORMATS = {
 @click.option(
     "--predictions",
     metavar="FILE",
-    help='Of editeval: lines {"id", "prediction"}; without it: the copy baseline.',
+    help='Of editeval: lines {"id", "prediction", "prompt" (optional)}; without: copies.',
 )
 @choice_option(
     "--references",
@@ -130,7 +137,7 @@ _FORMATS = {
 )
 @choice_option(
     "--splits",
-    ("keep", "random", "stratified"),
+    ("keep", "random", "stratified", "even-train", "even-rest"),
     "keep",
     "Of simplification: keep the splits, or make new ones of the same sizes.",
 )
@@ -161,8 +168,9 @@ def command(
 
     correlation: the measures of the field beside a label, which the same records have: "label" (0/1
     or a number), "count" (how often this output occurred). Records with one id are outputs of one
-    task. With --execute the label is whether "tests" (Python; after "import_" and "test_setup")
-    pass. THIS RUNS CODE FROM THE RECORDS, in a sandbox, on Linux only.
+    task. With --execute the label is whether "tests" (after "import_" and "test_setup") pass: of
+    Python, and with --execute LANGUAGE=COMMAND of other languages, whose file is called program.
+    THIS RUNS CODE FROM THE RECORDS, in a sandbox, on Linux only.
 
     commit-messages: {"id", "prediction", "reference", "ratings" (a list of numbers)}; the table of
     factors (case, punctuation, length, ...) comes on top.
@@ -173,7 +181,8 @@ def command(
 
     simplification: what pairs of texts do, word by word, and how their splits differ. {"before",
     "after", "split" (train, test, ...; optional)}. stratified tries many random splits and keeps
-    the one whose operations are spread most evenly.
+    the one whose operations are spread most evenly over splits; even-train and even-rest keep the
+    one with the most equal numbers of operations in the largest split, or in the others.
 
     docs/evaluation.md explains every column.
     """
@@ -192,8 +201,14 @@ def command(
     if protocol == "simplification":
         from excise_server.evaluation.simplification import simplification
 
-        records, splits = own.pop("records"), own.pop("splits")
+        records, splits, plot = own.pop("records"), own.pop("splits"), own.pop("plot")
+        if plot is not None:
+            _check_plot(plot)
         report = simplification(data, progress, split=splits, out=records, **own)
+        if plot is not None:
+            from excise_server.evaluation.plot import write_plot
+
+            write_plot(report.document, plot)
     elif protocol == "editeval":
         report = _editeval(data, **own)
     else:
@@ -258,12 +273,13 @@ def _correlation(
     resume: str | None,
     plot: str | None,
     cluster_by: str = "id",
-    execute: bool = False,
+    execute: tuple[str, ...] = (),
     timeout: float = 0.0,
     records: str | None = None,
 ) -> Report:
     if records is not None and not execute:
         raise click.UsageError("--records belongs to --execute here.")
+    commands = _commands(execute)
     if set(measure) - {"comments"}:
         raise click.UsageError("of --measure, measures that stand side by side have only comments.")
     comments = measure_options(measure).comments
@@ -294,14 +310,14 @@ def _correlation(
         from excise_server.processes.sandbox import check_guards
 
         say("warning: --execute runs code from the records, in a sandbox (docs/evaluation.md)")
-        for note in check_guards():
+        for note in check_guards(commands.values()):
             say(f"note: {note}")
     read = read_pair if messages else partial(read_record, cluster_by=cluster_by)
     with progress("Reading") as advance:
         outputs, bad = read_all(data, read, "no record to evaluate", advance)
     extra: Document = {}
     if execute:
-        outputs, extra = _executed(outputs, settings.jobs, timeout, records)
+        outputs, extra = _executed(outputs, settings.jobs, timeout, records, commands)
     signatures = {measure.name: measure.signature(comments) for measure in measures}
     journal = Journal(resume, signatures) if resume else None
     with nullcontext() if journal is None else closing(journal):
@@ -387,15 +403,33 @@ def _choose(names: str, against: str | None) -> tuple[tuple[Measure, ...], dict[
     return able, skipped
 
 
+def _commands(given: Iterable[str]) -> dict[str, str]:
+    """Return the command of each grammar."""
+    from excise import languages
+
+    found = {}
+    for text in filter(None, given):
+        language, _, command = text.partition("=")
+        grammar = languages.resolve(language.strip(), None)
+        if grammar is None or not command.strip() or "\0" in command:
+            raise click.UsageError(
+                f"--execute {text}: write LANGUAGE=COMMAND, such as js='node program'."
+            )
+        if grammar in found:
+            raise click.UsageError(f"--execute {text}: {language.strip()} has one already.")
+        found[grammar] = command
+    return found
+
+
 def _executed(
-    records: list[Record], jobs: int, timeout: float, path: str | None
+    records: list[Record], jobs: int, timeout: float, path: str | None, commands: Mapping[str, str]
 ) -> tuple[list[Record], Document]:
     """Run the tests of every record, and return the records with their verdicts as labels."""
     from excise_server.evaluation.labelling import counts, label, labelled_lines
     from excise_server.evaluation.tables import first_remarks
 
     with progress("Running tests", len(records)) as advance:
-        labelled = label(records, jobs, timeout, advance)
+        labelled = label(records, jobs, timeout, advance, commands)
     refused = [outcome for outcome in labelled if outcome.verdict is None]
     lines = [f"line {outcome.record.line}: {outcome.reason}" for outcome in refused]
     for remark in first_remarks("not executed", lines, "counts them"):

@@ -6,10 +6,12 @@ import os
 import sys
 from collections.abc import Hashable, Iterator
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
 from gzip import GzipFile
 from typing import IO
 
 import excise
+from excise.evaluation.exact import rewrite_note
 from excise.signature import check_measure
 from excise_server.cli.options import MeasureOptions
 from excise_server.cli.progress import Advance, progress
@@ -41,6 +43,8 @@ def _scored(
                 **choices.scoring,
             )
             check_measure(choices.parts, score.signature)
+            if (note := rewrite_note(record.origin, record.hypothesis)) is not None:
+                score = replace(score, notes=(*score.notes, note))
         except Exception as error:  # noqa: BLE001 - one record never costs the others
             reason = str(error) if isinstance(error, excise.ExciseError) else repr(error)
             score = f"line {record.line}: {reason}"
@@ -99,6 +103,7 @@ def _summary(path: str, choices: MeasureOptions) -> tuple[excise.CorpusScore, in
     """Summarise the records of a file, and count those without a score."""
     tasks: list[Hashable] = []
     errors: list[str] = []
+    rewrites: list[str] = []
 
     def scores() -> Iterator[excise.Score]:
         for number, (record, score) in enumerate(_scored(stream, path, choices), start=1):
@@ -106,13 +111,18 @@ def _summary(path: str, choices: MeasureOptions) -> tuple[excise.CorpusScore, in
                 errors.append(str(score))
             else:
                 tasks.append(record.id if record.task is None else record.task)
+                rewrites.extend(note for note in score.notes if note.startswith("rewrite: "))
                 yield score
             advance(number if length is None else stream.tell())
 
     with opened(path) as stream, progress("Scoring", length := _length(stream)) as advance:
         try:
             # It keeps the figures of each score alone, and asks for the tasks after the last.
-            return excise.CorpusScore.from_scores(scores(), tasks), len(errors)
+            corpus = excise.CorpusScore.from_scores(scores(), tasks)
+            if rewrites:
+                many = f"{len(rewrites):,} of {len(tasks):,}"
+                say(f"{path}: {many} hypotheses rewrite their origin: --format jsonl names them")
+            return corpus, len(errors)
         except excise.OptionError as error:
             if tasks:
                 raise

@@ -9,12 +9,15 @@ too.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from statistics import fmean
+from functools import partial
+from statistics import fmean, pstdev
 from typing import Any, NamedTuple
+
+import numpy as np
 
 from excise.evaluation import Item, Measure
 from excise_server.evaluation.run import SCHEMA, Document, Progress
-from excise_server.evaluation.tables import Report, left_out, plain_table
+from excise_server.evaluation.tables import Report, left_out, plain_table, short
 from excise_server.foundation.escape import printable
 from excise_server.foundation.inputs import SourceError
 from excise_server.records.lines import read_all
@@ -54,34 +57,60 @@ def editeval(
     best: bool = True,
     skipped: Mapping[str, str],
 ) -> Report:
-    """Score the predictions of a file, or the copy baseline, by task."""
+    """Score the predictions of a file, or the copy baseline, by task.
+
+    Predictions by several prompts are averaged over these, with their spread beside it.
+    """
     nothing = "nothing to score"
     examples, bad = read_all(data, lambda _, value: read_example(value), nothing)
-    predict = _copy
+    answers: dict[str, Callable[[Example], str | None]] = {"": _copy}
     if predictions is not None:
-        pairs, more = read_all(predictions, _prediction, nothing)
-        texts, bad = dict(pairs), bad + more
-        predict = lambda example: texts.get(example.id)  # noqa: E731
-    missing = sum(predict(example) is None for example in examples)
+        found, more = read_all(predictions, _prediction, nothing)
+        bad += more
+        texts: dict[str, dict[str, str]] = {}
+        for prompt, name, text in found:
+            texts.setdefault(prompt, {})[name] = text
+        answers = {prompt: partial(_answer, of_prompt) for prompt, of_prompt in texts.items()}
+    missing = sum(answer(example) is None for example in examples for answer in answers.values())
     with progress("Scoring", None):
-        scores = task_scores(examples, measures, predict, best=best)
-    if not scores["tasks"]:
+        values = [_values(examples, measures, answer, best) for answer in answers.values()]
+    prompts = [_by_task(by_task) for by_task in values]
+    if not any(scores["tasks"] for scores in prompts):
         raise SourceError("no example has a prediction", name=predictions or data)
+    names = [measure.name for measure in measures]
     document = {
         "schema": SCHEMA,
-        **scores,
+        **_over_prompts([scores for scores in prompts if scores["tasks"]]),
+        "correlations": _correlations(
+            names, [row for one in values for r in one.values() for row in r]
+        ),
         "skipped": skipped,
         "without_prediction": missing,
         "rejected": [{"line": line.number, "reason": line.reason} for line in bad],
     }
+    if len(prompts) > 1:
+        averages = {prompt: one["average"] for prompt, one in zip(answers, prompts, strict=True)}
+        document |= {"prompts": averages, "spread": _spread(names, list(averages.values()))}
     table = plain_table("task", "n", *(measure.name for measure in measures))
-    for task, row in (*scores["tasks"].items(), ("average", scores["average"])):
-        cells = [f"{row[measure.name]:.3f}" for measure in measures]
-        table.add_row(printable(task), f"{row['n']:,}", *cells)
+    for task, row in (*document["tasks"].items(), ("average", document["average"])):
+        table.add_row(printable(task), f"{row['n']:,}", *(f"{row[name]:.3f}" for name in names))
+    for kind in ("max", "min", "cv") if "spread" in document else ():
+        cells = (short(document["spread"][name][kind]) for name in names)
+        table.add_row(f"{kind} over prompts", str(len(prompts)), *cells)
+    parts = [table]
+    defined = [
+        r for row in document["correlations"].values() for r in row.values() if r is not None
+    ]
+    if len(names) > 1 and defined:
+        beside = plain_table("correlation", *names)
+        for name in names:
+            beside.add_row(name, *(short(document["correlations"][name][other]) for other in names))
+        parts.append(beside)
     remarks = left_out(bad)
     if missing:
-        remarks.append(f"{missing:,} examples have no prediction and do not count")
-    return Report(document, [table], remarks, bool(bad or missing))
+        wanted = len(examples) * len(answers)
+        remarks.append(f"{missing:,} of {wanted:,} predictions are missing and do not count")
+    return Report(document, parts, remarks, bool(bad or missing))
 
 
 def task_scores(
@@ -99,16 +128,71 @@ def task_scores(
     Returns: ``{"tasks": {task: row}, "average": row}``, where a row holds ``n``, the number of
     examples, and the mean of each measure; the average is empty if there is no task.
     """
+    return _by_task(_values(examples, measures, predict, best))
+
+
+def _answer(texts: Mapping[str, str], example: Example) -> str | None:
+    return texts.get(example.id)
+
+
+def _values(
+    examples: Iterable[Example],
+    measures: Sequence[Measure],
+    predict: Callable[[Example], str | None],
+    best: bool,
+) -> dict[str, list[dict[str, float]]]:
+    """Return the scores of each example that has a prediction, by task."""
     values: dict[str, list[dict[str, float]]] = {}
     for example in examples:
         if (text := predict(example)) is not None:
             scores = {measure.name: _score(measure, example, text, best) for measure in measures}
             values.setdefault(example.task, []).append(scores)
+    return values
+
+
+def _by_task(values: Mapping[str, list[dict[str, float]]]) -> Document:
     tasks = {task: {"n": len(rows)} | _means(rows) for task, rows in values.items()}
     if not tasks:
         return {"tasks": {}, "average": {}}
     every = tasks.values()
     return {"tasks": tasks, "average": _means(every) | {"n": sum(row["n"] for row in every)}}
+
+
+def _over_prompts(scores: Sequence[Document]) -> Document:
+    """Average over prompts, and add up their examples."""
+    names = dict.fromkeys(task for one in scores for task in one["tasks"])
+    every = {task: [one["tasks"][task] for one in scores if task in one["tasks"]] for task in names}
+    tasks = {task: _means(rows) | {"n": sum(r["n"] for r in rows)} for task, rows in every.items()}
+    averages = [one["average"] for one in scores]
+    return {"tasks": tasks, "average": _means(averages) | {"n": sum(r["n"] for r in averages)}}
+
+
+def _spread(names: Sequence[str], averages: Sequence[Document]) -> Document:
+    """Return the largest and least average over prompts, and their deviation over their mean."""
+    spread = {}
+    for name in names:
+        values = [row[name] for row in averages if row]
+        mean = fmean(values)
+        cv = pstdev(values) / mean if mean else None
+        spread[name] = {"max": max(values), "min": min(values), "cv": cv}
+    return spread
+
+
+def _correlations(names: Sequence[str], rows: Sequence[Mapping[str, float]]) -> Document:
+    """Return Pearson's r of each two measures over all predictions (None: one is constant)."""
+    table = np.array([[row[name] for name in names] for row in rows])
+    with np.errstate(invalid="ignore", divide="ignore"):
+        found = (
+            np.atleast_2d(np.corrcoef(table, rowvar=False))
+            if len(rows) > 1
+            else np.full((len(names),) * 2, np.nan)
+        )
+    return {
+        name: {
+            other: None if np.isnan(r) else float(r) for other, r in zip(names, row, strict=True)
+        }
+        for name, row in zip(names, found, strict=True)
+    }
 
 
 def _means(rows: Collection[Mapping[str, float]]) -> dict[str, float]:
@@ -143,10 +227,11 @@ def read_example(value: Mapping[str, Any]) -> Example:
     return Example(str(value["id"]), value["input"], edits, value["tasks"], documents)
 
 
-def _prediction(_: int, value: dict[str, Any]) -> tuple[str, str]:
+def _prediction(_: int, value: dict[str, Any]) -> tuple[str, str, str]:
+    """Read the prompt, the id and the text of a prediction."""
     if "id" not in value or not isinstance(value.get("prediction"), str):
         raise SourceError("'id' is missing, or 'prediction' is not a string")
-    return str(value["id"]), value["prediction"]
+    return str(value.get("prompt", "")), str(value["id"]), value["prediction"]
 
 
 def _text(text: object, name: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
 from typing import NamedTuple
@@ -21,39 +21,63 @@ class Labelled(NamedTuple):
     reason: str = ""
 
 
+class _Program(NamedTuple):
+    """The parts to run, in order, and the command that does it (None: Python itself)."""
+
+    command: str | None
+    parts: tuple[str, ...]
+
+
 def label(
-    records: Sequence[Record], jobs: int, seconds: float, advance: Callable[[float], None]
+    records: Sequence[Record],
+    jobs: int,
+    seconds: float,
+    advance: Callable[[float], None],
+    commands: Mapping[str, str],
 ) -> list[Labelled]:
-    """Run the tests of every record, equal programs once. The labels are 1 (all passed) and 0."""
-    programs = [_program(record) for record in records]
-    distinct = sorted({parts for parts in programs if not isinstance(parts, str)})
-    verdicts = {}
-    with closing(run_all(distinct, jobs, seconds=seconds)) as ran:
-        for done, (program, verdict) in enumerate(zip(distinct, ran, strict=True), start=1):
-            verdicts[program] = verdict
-            advance(done)
+    """Run the tests of every record, equal programs once. The labels are 1 (all passed) and 0.
+
+    ``commands`` run what is in a language other than Python, by its grammar.
+    """
+    programs = [_program(record, commands) for record in records]
+    verdicts: dict[_Program, TestOutcome] = {}
+    to_run = {program for program in programs if not isinstance(program, str)}
+    for command in (None, *dict.fromkeys(commands.values())):
+        distinct = sorted(parts for by, parts in to_run if by == command)
+        with closing(run_all(distinct, jobs, seconds=seconds, command=command)) as ran:
+            for parts, verdict in zip(distinct, ran, strict=True):
+                verdicts[_Program(command, parts)] = verdict
+                advance(len(verdicts))
     labelled = []
-    for record, parts in zip(records, programs, strict=True):
-        if isinstance(parts, str):
-            labelled.append(Labelled(record, None, parts))
+    for record, program in zip(records, programs, strict=True):
+        if isinstance(program, str):
+            labelled.append(Labelled(record, None, program))
         else:
-            verdict = verdicts[parts]
+            verdict = verdicts[program]
             passed = replace(record, label=float(verdict.passed))
             labelled.append(Labelled(passed, verdict))
     return labelled
 
 
-def _program(record: Record) -> tuple[str, ...] | str:
-    """Return the parts to run, in order, or why nothing can be run."""
-    if languages.resolve(record.language, record.path) != "python":
-        return "only Python can be executed"
+def _program(record: Record, commands: Mapping[str, str]) -> _Program | str:
+    """Return what to run, or why nothing can be run."""
+    grammar = languages.resolve(record.language, record.path)
+    command = commands.get(grammar or "")
+    if grammar != "python" and command is None:
+        return (
+            f"no --execute LANGUAGE=COMMAND runs {record.language or record.path or 'no language'}"
+        )
     parts = [record.value.get(key) or "" for key in ("import_", "test_setup", "tests")]
     if not all(isinstance(part, str) for part in parts):
         return "'tests', 'test_setup' and 'import_' are not all strings"
     first, setup, tests = parts
     if not tests.strip():
         return "'tests' is missing"
-    return (first, setup, record.hypothesis, tests)
+    if command is None:
+        return _Program(None, (first, setup, record.hypothesis, tests))
+    # A Go file begins with its package.
+    texts = setup, first, record.hypothesis, tests
+    return _Program(command, ("\n".join(text for text in texts if text),))
 
 
 def counts(labelled: Iterable[Labelled]) -> dict[str, int]:

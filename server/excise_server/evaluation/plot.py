@@ -28,7 +28,10 @@ def write_plot(document: Document, path: str) -> None:
     """Draw an evaluation and write it to a file in the format that its name gives."""
     from matplotlib import rc_context
 
-    figure = draw(panels(document, "All outputs", "With a random shared prefix"))
+    if "splits" in document:
+        figure = draw_splits(document)
+    else:
+        figure = draw(panels(document, "All outputs", "With a random shared prefix"))
     try:
         # No date and no random names inside: the same data give the same bytes.
         with rc_context({"svg.hashsalt": "excise"}):
@@ -67,6 +70,31 @@ def draw(panels: Sequence[Panel], columns: int = 2) -> Any:  # noqa: ANN401
         axis.set_axis_off()
     handles, labels = axes[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=4, fontsize=8, frameon=False)
+    return figure
+
+
+def draw_splits(document: Document) -> Any:  # noqa: ANN401
+    """Return a figure of how much pairs change, and by which operations, in each split."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(9.2, 3.4), layout="constrained", dpi=160)
+    changes, operations = figure.subplots(1, 2)
+    kinds = ("insert", "delete", "replace", "move")
+    width = 0.8 / len(document["splits"])
+    for index, (name, row) in enumerate(document["splits"].items()):
+        shares = [100 * count / row["n"] for count in row["histogram"]]
+        line, dashes = f"C{index}", ("-", "--", ":", "-.")[index % 4]
+        changes.stairs(shares, document["bins"], label=name, color=line, linestyle=dashes)
+        places = [place + index * width for place in range(len(kinds))]
+        operations.bar(places, [row[kind] / row["n"] for kind in kinds], width, color=line)
+    changes.set_xlabel("change in %", fontsize=9)
+    changes.set_ylabel("pairs in %", fontsize=9)
+    operations.set_ylabel("operations in a pair", fontsize=9)
+    operations.set_xticks([place + 0.4 - width / 2 for place in range(len(kinds))], kinds)
+    for axis in (changes, operations):
+        axis.tick_params(labelsize=8)
+        axis.spines[["top", "right"]].set_visible(False)
+    figure.legend(loc="outside lower center", ncols=6, fontsize=8, frameon=False)
     return figure
 
 

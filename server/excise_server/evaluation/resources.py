@@ -8,12 +8,16 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from errno import ENOENT
 from functools import cache
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 from excise.evaluation import MeasureUnavailableError, Resources
+from excise.evaluation.bags import trivial_ngrams
+from excise.evaluation.word_mover import read_vectors
 from excise.evaluation.wordnet import EXCEPTIONS, FILES, WordNet
 from excise_server.foundation.inputs import SourceError
 from excise_server.processes.remote import Remote
@@ -41,8 +45,18 @@ _REMOTES = {
     "lens": "lens-metric wants an environment of its own, and a model: python -m venv DIR &&"
     " DIR/bin/pip install lens-metric==0.2.* 'transformers<4.50' 'numpy<2' 'setuptools<81';"
     " then EXCISE_LENS_PYTHON=DIR/bin/python EXCISE_LENS_MODEL=DIR",
+    "errant": "errant and its English model are needed: python -m venv DIR && DIR/bin/pip install"
+    " 'errant<4' && DIR/bin/python -m spacy download en_core_web_sm; then"
+    " EXCISE_ERRANT_PYTHON=DIR/bin/python",
 }
 """What the measures need that run in other interpreters."""
+_FILES = {
+    "trivial": ("EXCISE_CRYSTALBLEU_CORPUS", "a text file of code in the language of the records"),
+    "vectors": ("EXCISE_WMD_VECTORS", "a text file of word vectors, as word2vec or GloVe write it"),
+}
+"""What the measures need that read a file: the variable that names it, and what it is."""
+
+_LONGEST_LINE = 1 << 20
 
 
 def resources(
@@ -55,7 +69,7 @@ def resources(
     ``os.environ``; docs/measures.md lists the variables.
     """
     environment = os.environ if environment is None else environment
-    names = {"synonyms", *_REMOTES} if wanted is None else set(wanted)
+    names = {"synonyms", *_REMOTES, *_FILES} if wanted is None else set(wanted)
     available: dict[str, Any] = {}
     versions: dict[str, str] = {}
     missing: dict[str, str] = {}
@@ -72,7 +86,40 @@ def resources(
             versions[name] = available[name].version
         except MeasureUnavailableError as error:
             missing[name] = str(error)
+    for name in [name for name in _FILES if name in names]:
+        try:
+            available[name], versions[name] = _of_file(name, environment)
+        except MeasureUnavailableError as error:
+            missing[name] = str(error)
     return Resources(**available, names=versions, missing=missing)
+
+
+def _of_file(name: str, environment: Mapping[str, str]) -> tuple[Any, str]:
+    """Read what a measure needs, and return it with the digest of the file."""
+    variable, what = _FILES[name]
+    if not (path := environment.get(variable)):
+        raise MeasureUnavailableError(f"{what} is needed: {variable}=FILE")
+    digest = sha256()
+
+    def lines() -> Iterator[bytes]:
+        with open(path, "rb") as file:
+            while line := file.readline(_LONGEST_LINE + 1):
+                if len(line) > _LONGEST_LINE:
+                    raise MeasureUnavailableError(f"a line of more than {_LONGEST_LINE:,} bytes")
+                digest.update(line)
+                yield line
+
+    try:
+        if not Path(path).is_file():
+            raise FileNotFoundError(ENOENT, "no such file")
+        if name == "vectors":
+            return read_vectors(lines()), digest.hexdigest()[:8]
+        texts = (line.decode("utf-8", "replace") for line in lines())
+        return trivial_ngrams(texts), digest.hexdigest()[:8]
+    except OSError as error:
+        raise MeasureUnavailableError(f"{variable}: {path}: {error.strerror}") from error
+    except MeasureUnavailableError as error:
+        raise MeasureUnavailableError(f"{variable}: {path}: {error}") from error
 
 
 @cache
@@ -115,7 +162,7 @@ def _remote(measure: str, environment: Mapping[str, str]) -> Remote:
     python = environment.get(f"{variable}_PYTHON")
     model = environment.get(f"{variable}_MODEL")
     advice = _REMOTES[measure]
-    if not (python if measure == "codebleu" else model):
+    if not (python if measure in ("codebleu", "errant") else model):
         raise MeasureUnavailableError(advice)
     if model and not Path(model).exists():
         raise MeasureUnavailableError(f"{variable}_MODEL: there is no {model}")

@@ -197,9 +197,12 @@ def _correlated(
     ]
 
 
+_OPTIONAL = ("undefined", "difference", "mean_ci", "mean_ci_task")
+
+
 def _entry(correlation: Correlation) -> Document:
     entry = asdict(correlation)
-    optional = {key: entry.pop(key) for key in ("undefined", "difference")}
+    optional = {key: entry.pop(key) for key in _OPTIONAL}
     return entry | {key: value for key, value in optional.items() if value is not None}
 
 

@@ -80,9 +80,9 @@ def simplification(
         with progress("Dealing", None):
             counts = [pair.operations[:3] for pair in kept]
             sizes = Counter(pair.split for pair in kept)
-            attempts = attempts if split == "stratified" else 1
-            names, found = most_even_split(counts, sizes, seed, attempts=attempts)
-        spread = found if split == "stratified" else None
+            attempts = 1 if split == "random" else attempts
+            names, found = most_even_split(counts, sizes, seed, attempts=attempts, rule=split)
+        spread = None if split == "random" else found
         kept = [pair._replace(split=name) for pair, name in zip(kept, names, strict=True)]
     lines = (json.dumps({**pair.value, "split": pair.split}) + "\n" for pair in kept)
     document = {
@@ -108,11 +108,13 @@ def _compared(pairs: Sequence[SimplificationPair], bins: int) -> Document:
     for pair in pairs:
         by_split.setdefault(pair.split, []).append(pair.operations)
     changes = {name: [done.change for done in every] for name, every in by_split.items()}
+    edges = _edges([change for every in changes.values() for change in every], bins)
     splits = {
         name: {
             "n": len(every),
             "change": sum(changes[name]) / len(every),
             **{kind: sum(getattr(done, kind) for done in every) for kind in OPERATIONS},
+            "histogram": np.histogram(changes[name], edges)[0].tolist(),
         }
         for name, every in by_split.items()
     }
@@ -124,7 +126,7 @@ def _compared(pairs: Sequence[SimplificationPair], bins: int) -> Document:
     ]
     for row in divergences:  # JSON has no infinity
         row["kl"] = row["kl"] if row["kl"] != inf else None
-    return {"splits": splits, "divergences": divergences}
+    return {"splits": splits, "bins": edges.tolist(), "divergences": divergences}
 
 
 def _shown(document: Document) -> Iterator[RenderableType]:
@@ -224,13 +226,17 @@ def divergence(values: Sequence[float], others: Sequence[float], *, bins: int = 
 
     The bins are of equal width, from the least value of both to the largest.
     """
-    samples = np.concatenate([np.asarray(values, dtype=float), np.asarray(others, dtype=float)])
-    edges = np.histogram_bin_edges(samples, bins=bins)
+    edges = _edges([*values, *others], bins)
     p, q = (np.histogram(side, edges)[0] for side in (values, others))
     p, q = p / p.sum(), q / q.sum()
     middle = (p + q) / 2
     js = max(0.0, (_kl(p, middle) + _kl(q, middle)) / 2)
     return Divergence(_kl(p, q), js, sqrt(js))
+
+
+def _edges(values: Sequence[float], bins: int) -> Floats:
+    """Return the edges of bins of equal width, from the least value to the largest."""
+    return np.histogram_bin_edges(np.asarray(values, dtype=float), bins=bins)
 
 
 def _kl(p: Floats, q: Floats) -> float:
@@ -253,17 +259,26 @@ def without_poor(changes: Sequence[float], percent: float) -> tuple[int, ...]:
 
 
 def most_even_split(
-    counts: npt.ArrayLike, sizes: Mapping[str, int], seed: int, *, attempts: int = 10_000
+    counts: npt.ArrayLike,
+    sizes: Mapping[str, int],
+    seed: int,
+    *,
+    attempts: int = 10_000,
+    rule: str = "stratified",
 ) -> tuple[list[str], float]:
     """Return the subset of each pair in the random split, of many, with the most equal operations.
 
     The counts have shape (pairs, operations). The spread, which is returned with the split, is the
     standard deviation over subsets of the mean number of each operation, divided by its mean over
-    all pairs, summed over operations.
+    all pairs, summed over operations. By the rules ``even-train`` and ``even-rest`` it is the
+    deviation between the mean numbers of the operations in the largest subset, or in the others.
     """
     table = np.asarray(counts, dtype=float)
-    scale = table.mean(axis=0)
-    table = table / np.where(scale > 0, scale, 1.0)
+    is_train = np.array(list(sizes.values())) == max(sizes.values())
+    chosen = is_train if rule == "even-train" or is_train.all() else ~is_train
+    if by_subset := rule not in ("even-train", "even-rest"):
+        scale = table.mean(axis=0)
+        table = table / np.where(scale > 0, scale, 1.0)
     chance = np.random.default_rng(seed)
     starts = np.cumsum([0, *sizes.values()])[:-1]
     lengths = np.maximum(np.array(list(sizes.values())), 1)[:, np.newaxis]
@@ -271,7 +286,8 @@ def most_even_split(
     for _ in range(max(1, attempts)):
         order = chance.permutation(len(table))
         means = np.add.reduceat(table[order], starts, axis=0) / lengths
-        candidate_spread = float(means.std(axis=0).sum())
+        spreads = means.std(axis=0) if by_subset else means[chosen].std(axis=1)
+        candidate_spread = float(spreads.sum())
         if candidate_spread < spread:
             best, spread = order, candidate_spread
     names = [name for name, size in sizes.items() for _ in range(size)]

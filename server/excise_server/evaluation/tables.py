@@ -93,9 +93,12 @@ def evaluation_table(document: Document, width: int) -> Iterable[RenderableType]
     if any(entry["pearson"] is not None for entry in measures.values()):
         yield from _correlations(measures, document["against"], width)
     else:
-        table = plain_table("measure", "mean")
+        heads = {"mean_ci": "95 %", "mean_ci_task": "95 % by task"}
+        heads = {k: h for k, h in heads.items() if any(k in entry for entry in measures.values())}
+        table = plain_table("measure", "mean", *heads.values())
         for name, entry in measures.items():
-            table.add_row(name, "–" if entry["mean"] is None else f"{entry['mean']:.4f}")
+            bounds = (between(entry.get(key)) for key in heads)
+            table.add_row(name, "–" if entry["mean"] is None else f"{entry['mean']:.4f}", *bounds)
         yield table
     # Each reason for missing correlations once, with its measures.
     for subset, outputs in (("", lambda entry: entry), ("B ≠ O: ", itemgetter("changed"))):

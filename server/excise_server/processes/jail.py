@@ -55,13 +55,16 @@ _execute: Callable[[CodeType, dict[str, Any]], Any] = exec
 # --- the template --------------------------------------------------------------------------------
 
 
-def main(memory: int) -> None:
-    """Prepare, then fork a watcher for each leash that comes, with this much memory for all."""
+def main(memory: int, for_commands: int = 0) -> None:
+    """Prepare, then fork a watcher for each leash that comes, with this much memory for all.
+
+    ``for_commands``: whether runs are commands for the shell, not parts of a Python program.
+    """
     control = socket.socket(fileno=os.dup(0))
     os.dup2(1, 0)
     group = enter_control_group(memory)
     try:
-        _prepare()
+        _prepare(bool(for_commands))
     except (linux.GuardError, OSError) as error:
         control.send(REFUSED + str(error).encode())
         return
@@ -70,10 +73,10 @@ def main(memory: int) -> None:
         message, leashes, _, _ = socket.recv_fds(control, 16, 1)
         if not message:
             return
-        _start(control, leashes[0])
+        _start(control, leashes[0], bool(for_commands))
 
 
-def _prepare() -> None:
+def _prepare(for_commands: bool) -> None:
     extensions = next((path for path in sys.path if path.endswith("lib-dynload")), "/nonexistent")
     for path in glob.glob("*.so", root_dir=extensions):
         if not path.startswith(_UNUSABLE):
@@ -85,13 +88,13 @@ def _prepare() -> None:
     with open("/proc/self/oom_score_adj", "w") as score:
         score.write("1000")  # if memory runs out, this process ends first
     enter_namespaces()
-    new_root(sys.path)
+    new_root([*sys.path, *(_PROGRAMS if for_commands else ())])
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     gc.collect()
     gc.freeze()
 
 
-def _start(control: socket.socket, leash: int) -> None:
+def _start(control: socket.socket, leash: int, for_commands: bool) -> None:
     """Fork a watcher, and send a handle by which it can be ended and awaited."""
     try:
         pid = linux.clone(OF_RUN | signal.SIGCHLD)
@@ -101,7 +104,7 @@ def _start(control: socket.socket, leash: int) -> None:
         return
     if not pid:
         control.close()
-        _watch(socket.socket(fileno=leash))
+        _watch(socket.socket(fileno=leash), for_commands)
     os.close(leash)
     handle = os.pidfd_open(pid)
     socket.send_fds(control, [b"running"], [handle])
@@ -112,14 +115,14 @@ def _start(control: socket.socket, leash: int) -> None:
 # --- the watcher ---------------------------------------------------------------------------------
 
 
-def _watch(leash: socket.socket) -> None:
+def _watch(leash: socket.socket, for_commands: bool) -> None:
     """Read a job from the leash, run it, and answer there. Never returns.
 
     Closing the other end of the leash ends the run.
     """
     linux.die_with_parent()
     try:
-        work_folder()
+        work_folder(for_commands)
         with leash.makefile("rb") as stream:
             job: dict[str, Any] = json.loads(stream.readline())
         read, write = os.pipe()
@@ -130,13 +133,29 @@ def _watch(leash: socket.socket) -> None:
     if not pid:
         _be_stranger(job, write)
     os.close(write)
-    leash.sendall(json.dumps(_verdict(read, leash, job["seconds"])).encode())
+    deadline = time.monotonic() + job["seconds"]
+    verdict = _verdict(read, leash, deadline)
+    if for_commands and "refused" not in verdict:
+        verdict = _exit_status(pid, leash, deadline)
+    leash.sendall(json.dumps(verdict).encode())
     os._exit(0)
 
 
-def _verdict(report: int, leash: socket.socket, seconds: float) -> dict[str, str]:
+def _exit_status(pid: int, leash: socket.socket, deadline: float) -> dict[str, str]:
+    """Wait for the end of a command until the deadline, or until the leash is closed."""
+    handle = os.pidfd_open(pid)
+    seconds_left = max(0.0, deadline - time.monotonic())
+    ready, _, _ = select.select([handle, leash.fileno()], [], [], seconds_left)
+    if handle not in ready:
+        return {"failed": "timeout"}
+    status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+    if status < 0:
+        return {"failed": "died"}
+    return {"failed": f"exit status {status}"} if status else {"passed": ""}
+
+
+def _verdict(report: int, leash: socket.socket, deadline: float) -> dict[str, str]:
     """Read the report until it ends, the time is over, or the leash is closed."""
-    deadline = time.monotonic() + seconds
     written = b""
     while len(written) <= _LONGEST:
         seconds_left = max(0.0, deadline - time.monotonic())
@@ -176,8 +195,11 @@ def _be_stranger(job: dict[str, Any], report: int) -> None:
         os.setsid()
         drop_privileges()
         linux.die_with_parent()  # after that, because becoming another user would undo it
-        limit(job["memory"], job["seconds"])
-        allow_only_these()
+        for_command = "command" in job
+        limit(job["memory"], job["seconds"], for_command)
+        allow_only_these(for_command)
+        if for_command:
+            _be_command(job["command"], "".join(job["parts"]))
     except (linux.GuardError, OSError, ValueError) as error:
         os.write(REPORT, REFUSED + str(error).encode("ascii", "replace")[:200])
         os._exit(1)
@@ -185,6 +207,20 @@ def _be_stranger(job: dict[str, Any], report: int) -> None:
     # While the parts run, the word is an argument that waits: neither a descriptor nor a variable.
     write(REPORT, _draw_word() + _run_parts(job["parts"]))
     end(0)
+
+
+def _be_command(command: str, text: str) -> None:
+    """Write the program, and become the shell that runs the command. Its report ends with that."""
+    try:
+        with open(PROGRAM, "w", encoding="utf-8", errors="replace", newline="\n") as file:
+            file.write(text)
+    except OSError:  # too large: no guard is missing, it is this program that fails
+        os._exit(1)
+    os.set_inheritable(REPORT, False)
+    for number in (signal.SIGPIPE, signal.SIGXFSZ):  # which Python ignores, and so would the shell
+        signal.signal(number, signal.SIG_DFL)
+    places = {"HOME": _WORK, "TMPDIR": _WORK, "LANG": "C.UTF-8"}
+    os.execve("/bin/sh", ["sh", "-c", command], {"PATH": "/usr/local/bin:/usr/bin:/bin"} | places)  # noqa: S606 - the user's command
 
 
 def _draw_word() -> bytes:
@@ -252,6 +288,12 @@ PR_CAPBSET_DROP = 24
 PR_SET_NO_NEW_PRIVS, PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL = 38, 47, 4
 LAST_CAPABILITY = 63
 CAPABILITIES_VERSION_3 = 0x20080522
+
+PROGRAM = "program"
+"""The file of the work folder in which a command finds what it has to run."""
+
+_PROGRAMS = ("/bin", "/lib", "/lib64", "/usr", "/etc/alternatives")
+"""The folders that a command may use, besides the interpreter's."""
 
 THREADS = 64
 """The processes of a run, each thread counted: the stack of one in the kernel is 16 kB."""
@@ -335,23 +377,29 @@ def _outermost(folders: Iterable[str]) -> list[str]:
     )
 
 
-def work_folder() -> None:
-    """Mount an empty folder that the stranger may write to, and go there."""
-    options = f"size=16m,nr_inodes=1k,mode=700,uid={NOBODY},gid={NOBODY}"
-    linux.mount(
-        "tmpfs", _WORK, "tmpfs", linux.MS_NOSUID | linux.MS_NODEV | linux.MS_NOEXEC, options
-    )
+def work_folder(for_commands: bool) -> None:
+    """Mount an empty folder that the stranger may write to, and go there.
+
+    What a command writes there, it may also run.
+    """
+    size = "256m" if for_commands else "16m"
+    options = f"size={size},nr_inodes=1k,mode=700,uid={NOBODY},gid={NOBODY}"
+    flags = linux.MS_NOSUID | linux.MS_NODEV | (0 if for_commands else linux.MS_NOEXEC)
+    linux.mount("tmpfs", _WORK, "tmpfs", flags, options)
     os.chdir(_WORK)
 
 
-def limit(memory: int, seconds: float) -> None:
-    """Limit memory, processor time, files and threads, for good."""
+def limit(memory: int, seconds: float, for_command: bool) -> None:
+    """Limit memory, processor time, files and threads, for good.
+
+    A command may reserve any address space (node does), but not use it.
+    """
     most = {
-        resource.RLIMIT_AS: memory,
+        resource.RLIMIT_AS: resource.RLIM_INFINITY if for_command else memory,
         resource.RLIMIT_DATA: memory,
         resource.RLIMIT_STACK: 8 << 20,
         resource.RLIMIT_CPU: (int(seconds) + 2) * (os.cpu_count() or 1),
-        resource.RLIMIT_FSIZE: 1 << 20,
+        resource.RLIMIT_FSIZE: 64 << 20 if for_command else 1 << 20,
         resource.RLIMIT_NOFILE: 64,
         resource.RLIMIT_NPROC: THREADS,
         resource.RLIMIT_CORE: 0,
@@ -363,7 +411,8 @@ def limit(memory: int, seconds: float) -> None:
     }
     for name, value in most.items():
         _, hard = resource.getrlimit(name)
-        lower = value if hard == resource.RLIM_INFINITY else min(value, hard)
+        limits = {value, hard} - {resource.RLIM_INFINITY}
+        lower = min(limits, default=resource.RLIM_INFINITY)
         resource.setrlimit(name, (lower, lower))
     _try_threads()
 
@@ -453,9 +502,18 @@ CONDITIONAL = (
     (157, 167, 0, (15, 16)),
     (302, 261, 0, (0,)),
 )
+OF_COMMANDS = """
+execve 59 221, execveat 322 281, fork 57 -, vfork 58 -, socketpair 53 199, arch_prctl 158 -,
+membarrier 324 283, memfd_create 319 279, getpriority 140 141, sched_setscheduler 144 119,
+sched_getscheduler 145 120, sched_getparam 143 121, setpgid 109 154, setsid 112 157, mincore 27 232,
+"""
+"""What a shell, compilers and node need besides: other processes, which end with the run."""
+
 CLONE = (56, 220)
 CLONE_THREAD, OTHER_FLAGS = 0x10000, 0xFFFFFFFF & ~0x7D0F00
 """The flag that marks a thread, and the flags that no thread needs: all except those of libc."""
+OF_PROCESSES = 0x12040FF
+"""The flags that libc needs for a process."""
 
 FIRST_NEW = 424
 """From here on, all machines have the same number for a call, and libc works without it."""
@@ -470,15 +528,15 @@ Step = tuple[int, int, int, int]
 """Of the kernel's filter machine: code, steps to skip if true, if not, value."""
 
 
-def allow_only_these() -> None:
+def allow_only_these(for_command: bool) -> None:
     """Refuse all other system calls from now on, for good."""
-    steps = b"".join(struct.pack("=HBBI", *step) for step in _program())
+    steps = b"".join(struct.pack("=HBBI", *step) for step in _program(for_command))
     buffer = ctypes.create_string_buffer(steps, len(steps))
     head = struct.pack("@HxxxxxxP", len(steps) // 8, ctypes.addressof(buffer))
     linux.require("system calls", linux.libc.prctl(PR_SET_SECCOMP, MODE_FILTER, head, 0, 0))
 
 
-def _program() -> list[Step]:
+def _program(for_command: bool) -> list[Step]:
     of_x86_64 = linux.machine_numbers(1, 0)
     steps = [
         (LOAD, 0, 0, ARCHITECTURE),
@@ -488,18 +546,20 @@ def _program() -> list[Step]:
     ]
     if of_x86_64:  # the x32 kind of call: the same numbers plus a bit
         steps += [(AT_LEAST, 0, 1, 0x40000000), (RETURN, 0, 0, KILL)]
-    for number in allowed_numbers():
+    for number in allowed_numbers(ALLOWED + OF_COMMANDS if for_command else ALLOWED):
         steps += [(EQUAL, 0, 1, number), (RETURN, 0, 0, PERMIT)]
     for x86_64, aarch64, argument, values in CONDITIONAL:
         steps += _if_called(linux.machine_numbers(x86_64, aarch64), _one_of(argument, values))
-    steps += _if_called(linux.machine_numbers(*CLONE), _thread())
+    clone = [(LOAD, 0, 0, ARGUMENTS), (ANY_BIT, 1, 0, OTHER_FLAGS & ~OF_PROCESSES)]
+    clone += [(RETURN, 0, 0, PERMIT), (RETURN, 0, 0, REFUSE)]
+    steps += _if_called(linux.machine_numbers(*CLONE), clone if for_command else _thread())
     return [*steps, (AT_LEAST, 0, 1, FIRST_NEW), (RETURN, 0, 0, MISSING), (RETURN, 0, 0, REFUSE)]
 
 
-def allowed_numbers() -> list[int]:
-    """Return the numbers of `ALLOWED` on this machine."""
+def allowed_numbers(table: str = ALLOWED) -> list[int]:
+    """Return the numbers of a table on this machine."""
     column = linux.machine_numbers(1, 2)
-    lines = [line for line in ALLOWED.split("\n") if line and not line.startswith("#")]
+    lines = [line for line in table.split("\n") if line and not line.startswith("#")]
     calls = [call.split() for call in " ".join(lines).split(",") if call.strip()]
     return [int(call[column]) for call in calls if call[column] != "-"]
 

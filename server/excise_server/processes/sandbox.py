@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import select
 import signal
 import socket
@@ -40,14 +41,15 @@ _GRACE = 0.4
 
 _LONGEST = 4_000
 
-_NO_GROUP = "no control group limits memory here, only the address space of each program"
+_NO_GROUP = "no control group limits memory here, only that of each process"
 
 
 @dataclass(frozen=True, slots=True)
 class TestOutcome:
     """Whether every test passed, and if not, why.
 
-    The reason is the name of a built-in exception, ``timeout`` or ``died``.
+    The reason is the name of a built-in exception, ``exit status N`` of a command, ``timeout`` or
+    ``died``.
     """
 
     __test__ = False  # its name makes pytest take it for a class of tests
@@ -55,16 +57,25 @@ class TestOutcome:
     reason: str = ""
 
 
-def check_guards() -> tuple[str, ...]:
+def check_guards(commands: Iterable[str] = ()) -> tuple[str, ...]:
     """Try the guards with an empty run, and say which optional ones are missing.
 
-    If a required one is, `SourceError` names it.
+    If a required one is, or the program with which a command begins, `SourceError` names it.
     """
     with closing(Sandbox()) as sandbox:
         verdict = sandbox.run(["import colorsys"], seconds=30)
         if not verdict.passed:
             raise SourceError(f"--execute cannot run an empty test here: {verdict.reason}")
-        return () if sandbox.memory_group else (_NO_GROUP,)
+        notes = () if sandbox.memory_group else (_NO_GROUP,)
+    for command in commands:
+        first = command.split()[0]
+        with closing(Sandbox(for_commands=True)) as sandbox:
+            word = first if re.fullmatch(r"[\w.+/-]+", first) else "sh"
+            verdict = sandbox.run([""], seconds=30, command=f"command -v {word}")
+        if not verdict.passed:
+            hint = "install it there: a program elsewhere is not in the sandbox"
+            raise SourceError(f"--execute: there is no {first} in /usr and /bin", hint=hint)
+    return notes
 
 
 class Sandbox:
@@ -73,15 +84,14 @@ class Sandbox:
     Without a guard it raises `SourceError`, here and at each run.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, for_commands: bool = False) -> None:
         if sys.platform != "linux":
             raise SourceError("--execute needs Linux: its guards are those of the kernel")
         self._control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with theirs:
             null = subprocess.DEVNULL
-            self._template = isolated(
-                "jail", MEMORY, stdin=theirs.fileno(), stdout=null, stderr=null, cwd="/", env={}
-            )
+            streams = {"stdin": theirs.fileno(), "stdout": null, "stderr": null}
+            self._template = isolated("jail", MEMORY, int(for_commands), **streams, cwd="/", env={})
         self._control.settimeout(_START)
         self.memory_group = ""
         """The folder of the control group that limits memory, or "" without one."""
@@ -91,13 +101,17 @@ class Sandbox:
             self.close()
             raise
 
-    def run(self, parts: Sequence[str], *, seconds: float = 10.0) -> TestOutcome:
+    def run(
+        self, parts: Sequence[str], *, seconds: float = 10.0, command: str | None = None
+    ) -> TestOutcome:
         """Run parts of a program one after another in one module, which pass if all reach their
-        end.
+        end; or a command for the shell, which finds them in the file ``program``, and passes if its
+        exit status is 0.
 
         Nothing of the run is left when this returns, a second after its time at the latest.
         """
-        job = {"parts": list(parts), "memory": MEMORY, "seconds": seconds}
+        job: dict[str, object] = {"parts": list(parts), "memory": MEMORY, "seconds": seconds}
+        job |= {} if command is None else {"command": command}
         leash, theirs = socket.socketpair()
         with leash:
             with theirs, suppress(BrokenPipeError):  # no answer will come, either
@@ -136,7 +150,11 @@ class Sandbox:
 
 
 def run_all(
-    programs: Iterable[Sequence[str]], jobs: int, *, seconds: float = 10.0
+    programs: Iterable[Sequence[str]],
+    jobs: int,
+    *,
+    seconds: float = 10.0,
+    command: str | None = None,
 ) -> Generator[TestOutcome, None, None]:
     """Run programs like `Sandbox.run`, so many at a time, each in a sandbox that is not in use."""
     idle: SimpleQueue[Sandbox] = SimpleQueue()
@@ -149,11 +167,11 @@ def run_all(
             while (sandbox := idle.get_nowait()).closed:
                 sandbox = None
         if sandbox is None:
-            sandbox = Sandbox()
+            sandbox = Sandbox(for_commands=command is not None)
             made.append(sandbox)
             if closed:  # while it started
                 sandbox.close()
-        verdict = sandbox.run(parts, seconds=seconds)
+        verdict = sandbox.run(parts, seconds=seconds, command=command)
         idle.put(sandbox)
         return verdict
 

@@ -176,3 +176,19 @@ def test_rows_without_a_label_count_for_the_mean_alone():
     assert one.pearson == correlations(rest, Resampling(0))[0].pearson
     assert one.n == found.counts[10:].sum()
     assert one.mean == pytest.approx(np.average(found.values[:, 0], weights=found.counts))
+
+
+def test_without_labels_the_means_have_intervals():
+    """The interval of a mean of n coins is about 1.96 / 2 / sqrt(n); of tasks, n is theirs."""
+    values = np.array([[0.0, np.nan], [1.0, np.nan]] * 200)
+    unlabelled = np.full(400, np.nan)
+    clusters = np.repeat(np.arange(100), 4)
+    clusters = np.where(values[:, 0] == 1, clusters, clusters + 100)  # tasks of equal values
+    sample = Sample(values, unlabelled, np.ones(400), clusters)
+    coin, nothing = correlations(sample, Resampling(2000))
+    assert coin.mean == 0.5
+    assert coin.pearson is None
+    for bounds, n in ((coin.mean_ci, 400), (coin.mean_ci_task, 200)):
+        assert (bounds[1] - bounds[0]) / 2 == pytest.approx(1.96 / 2 / n**0.5, rel=0.15)
+    assert nothing.mean is nothing.mean_ci is nothing.mean_ci_task is None
+    assert correlations(sample, Resampling(0))[0].mean_ci is None
