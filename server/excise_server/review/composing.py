@@ -90,7 +90,9 @@ def composed_file(
 ) -> tuple[FileEdit, list[TakenPart]]:
     """Return a file of the target with some pieces, and the source of each part.
 
-    Raises SourceError if two pieces overlap.
+    Raises SourceError if a fact overlaps with another piece.
+
+    - ``lines``: from `disjoint`, or some of these.
     """
     parts = [TakenPart(fact.owner.id, path) for fact in facts]
     by_kind: dict[str, Fact] = {}
@@ -107,12 +109,11 @@ def composed_file(
         new_path = path if side is None else replacement.change.path
         return FileEdit(new_path, path if origin else new_path, origin, side), _distinct(parts)
     assert origin is not None  # a file that is created is taken as a whole
-    chosen = disjoint(lines, origin)
     data = origin.data
-    if (own := origin.lines) is not None and (chosen or "mark" in by_kind):
+    if (own := origin.lines) is not None and (lines or "mark" in by_kind):
         pieces_of_lines: list[tuple[Sequence[bytes], bool]] = []
         line = 0
-        for edit in chosen:
+        for edit in lines:
             pieces_of_lines += [(own.lines[line : edit.lo], False), (byte_lines(edit.data), True)]
             line = edit.hi
         pieces_of_lines.append((own.lines[line:], False))
@@ -123,7 +124,7 @@ def composed_file(
     name = by_kind["name"].value if "name" in by_kind else path
     parts += [
         TakenPart(edit.owner.id, path, (edit.lo, edit.hi) if edit.is_hunk else None)
-        for edit in chosen
+        for edit in lines
     ]
     new = replace(origin, mode=str(mode), data=data, blob="")
     return FileEdit(str(name), path, origin, new), _distinct(parts)
