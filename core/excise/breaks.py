@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from excise import languages
-from excise.bindings import FunctionNames, TextNames
+from excise.bindings import PartNames, TextNames
 from excise.errors import Unparsable
 from excise.preparation import Readings
 from excise.reading import PARSER_SECONDS, Reading
@@ -98,12 +98,13 @@ class _Taken(NamedTuple):
 
 
 class _NewUse(NamedTuple):
-    """A name that an edit uses more often than before, and the place of a new use."""
+    """A name that an edit uses more often than before, and the place of a new use, in a text."""
 
     path: str
     line: int
     is_member: bool
-    after: _FileNames
+    family: str
+    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,30 +143,30 @@ def _last(name: str) -> str:
 
 
 def _is_broken(taken: _Taken, new: _NewUse) -> bool:
-    if taken.family != new.after.family or (taken.is_hidden and taken.path != new.path):
+    if taken.family != new.family or (taken.is_hidden and taken.path != new.path):
         return False
     if taken.is_member or taken.path == new.path or taken.family == "python":
         return taken.is_member is new.is_member and (taken.is_member or taken.path == new.path)
     if taken.family == "javascript":  # whose modules have to be imported by their names
         stem = re.escape(taken.path.removesuffix("/index").rpartition("/")[2].partition(".")[0])
-        return bool(re.search(rf"""['"/]{stem}(?:\.[cm]?[jt]sx?)?['"]""", new.after.text))
+        return bool(re.search(rf"""['"/]{stem}(?:\.[cm]?[jt]sx?)?['"]""", new.text))
     return taken.family == "go" or not new.is_member
 
 
 class NameReader:
-    """Reads the names of files, each text once."""
+    """Reads the names of files, those before an edit once."""
 
     def __init__(self, readings: Readings | None = None) -> None:
         self._readings = Readings() if readings is None else readings
         self._known: dict[tuple[str, str], _FileNames | None] = {}
-        self._functions: defaultdict[str, FunctionNames] = defaultdict(dict)
+        self._parts: defaultdict[str, PartNames] = defaultdict(dict)
 
     def edit(self, files: Iterable[EditedFile]) -> NamedEdit:
         """Read an edit: its files of code. Those that nobody can read take and use nothing."""
         every = [
             (file, before, after)
             for file in files
-            if (before := self._names(file, file.before)) is not None
+            if (before := self._before(file)) is not None
             and (after := self._names(file, file.after)) is not None
         ]
         more = Counter[str]()
@@ -194,15 +195,18 @@ class NameReader:
         provided = frozenset(name for name, times in more.items() if times > 0)
         return NamedEdit(tuple(taken), used, provided, added)
 
-    def _names(self, file: EditedFile, text: str) -> _FileNames | None:
-        key = file.path, text
+    def _before(self, file: EditedFile) -> _FileNames | None:
+        key = file.path, file.before
         if key not in self._known:
-            grammar = languages.resolve(None, file.path, file.before)
-            self._known[key] = None
-            if grammar is not None and len(text) <= _MOST:
-                reading = Reading(grammar, timeout=PARSER_SECONDS, path=file.path)
-                self._known[key] = self._read(text, reading, _FAMILIES.get(grammar, grammar))
+            self._known[key] = self._names(file, file.before)
         return self._known[key]
+
+    def _names(self, file: EditedFile, text: str) -> _FileNames | None:
+        grammar = languages.resolve(None, file.path, file.before)
+        if grammar is None or len(text) > _MOST:
+            return None
+        reading = Reading(grammar, timeout=PARSER_SECONDS, path=file.path)
+        return self._read(text, reading, _FAMILIES.get(grammar, grammar))
 
     def _read(self, text: str, reading: Reading, family: str) -> _FileNames | None:
         if not text:
@@ -214,7 +218,7 @@ class NameReader:
         if tree.root_node.has_error:
             return None
         return _FileNames(
-            text, family, TextNames.of(tree, text, self._functions[reading.grammar or ""])
+            text, family, TextNames.of(tree, text, self._parts[reading.grammar or ""])
         )
 
 
@@ -227,7 +231,9 @@ def _new_uses(
         if len(places) > len(before.names.uses.get((name, is_member), ())):
             new = [line for line in places if lines[line] not in old_lines]
             line = (new or places)[0] + 1
-            yield name, _NewUse(file.new_path or file.path, line, is_member, after)
+            yield name, _NewUse(
+                file.new_path or file.path, line, is_member, after.family, after.text
+            )  # fmt: skip
 
 
 def _is_static(text: str, name: str) -> bool:
