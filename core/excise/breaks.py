@@ -47,7 +47,8 @@ _OVERLOADED = frozenset(("java", "csharp", "c", "kotlin", "swift", "scala", "dar
 
 _OPEN = {
     "python": re.compile(
-        r"import \*|\b(?:globals|locals|exec|vars)\(|\bsetattr\((?!self\b)|^def __getattr__",
+        r"import \*|\bglobals\(|\bmodules\[__name__|^(?: {4})?(?:exec|setattr)\((?!self\b)"
+        r"|^\S.*\b(?:locals|vars)\(\)|^def __getattr__",
         re.MULTILINE,
     ),
     "javascript": re.compile(r"export \*"),

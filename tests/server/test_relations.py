@@ -336,13 +336,28 @@ def test_what_only_looks_as_if_it_took_a_name_away_breaks_nobody(taker, user):
     assert broken(taker, new_user(user), BASE) == []
 
 
-@pytest.mark.parametrize("more", ["setattr(self, name, 1)", "vars(self).update(a=1)"])
-def test_a_class_that_sets_its_own_attributes_hides_no_name_of_its_module(more):
-    base = {
-        "m.py": f"class C:\n    def f(self, name):\n        {more}\n\n\ndef gone(x):\n    pass\n"
-    }
-    changed = {"m.py": base["m.py"].replace("gone", "renamed")}
-    assert broken(changed, new_user("import m\nm.gone(1)\n"), base) == [("a", "use.py", 2)]
+@pytest.mark.parametrize(
+    ("more", "hides"),
+    [
+        ("class C:\n    def f(self, name):\n        setattr(self, name, 1)", False),
+        ("class C:\n    def f(self, name):\n        vars(self).update(a=1)", False),
+        ("def test(monkeypatch):\n    monkeypatch.setattr(m, 'x', 1)", False),
+        ("def f(app):\n    app.globals.update(a=1)\n    for n in app: setattr(app, n, 1)", False),
+        ("def f(code, names):\n    eval(code, names)\n    exec(code, names)", False),
+        ("def f(name):\n    return sys.modules[name].x", False),
+        ("def f(code):\n    exec(code)", True),
+        ("def f():\n    setattr(sys.modules[__name__], 'gone', 1)", True),
+        ("def f():\n    globals()['gone'] = 1", True),
+        ("for n in names: setattr(here, n, 1)", True),
+        ("sys.modules['m'] = Lazy()", True),
+        ("def __getattr__(name):\n    return name", True),
+    ],
+)
+def test_only_what_gives_names_to_its_own_module_hides_what_is_gone(more, hides):
+    base = {"m.py": f"{more}\n\n\ndef gone(x):\n    pass\n"}
+    changed = {"m.py": base["m.py"].replace("def gone", "def renamed")}
+    expected = [] if hides else [("a", "use.py", 2)]
+    assert broken(changed, new_user("import m\nm.gone(1)\n"), base) == expected
 
 
 def test_what_the_origin_used_already_is_no_new_use():

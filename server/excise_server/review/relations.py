@@ -12,7 +12,6 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, partial
-from itertools import combinations
 from typing import Literal, NamedTuple, get_args
 
 from excise import CancelFlag, ScoreMatrix, languages
@@ -177,15 +176,18 @@ def relations(
             meeting[key].append(index)
         for name in edit.names.used.keys() | edit.used:
             users[name].add(index)
-    related = {pair for members in meeting.values() for pair in combinations(members, 2)}
+    related: list[set[int]] = [set() for _ in edits]  # of each those after it
+    for members in meeting.values():
+        for number, index in enumerate(members):
+            related[index].update(members[number + 1 :])
     for index, edit in enumerate(edits):
         names = edit.names.taken_names | edit.taken
-        others = set[int]().union(*(users[name] for name in names)) - {index}
-        related |= {(min(index, other), max(index, other)) for other in others}
+        for other in set[int]().union(*(users[name] for name in names)) - {index}:
+            related[min(index, other)].add(max(index, other))
     additions_of = cache(additions)
     near_by = cache(lambda index: grams(matrix.statements(index)))
-    every = []
-    for i, j in sorted(related):
+    every, known = [], dict[object, tuple[RelationReason, ...]]()
+    for i, j in ((i, j) for i, others in enumerate(related) for j in sorted(others)):
         if cancel is not None:
             cancel.check()
         a, b = edits[i], edits[j]
@@ -196,7 +198,9 @@ def relations(
             *(why for each in meetings for why in each.evidence),
         ]
         if evidence:
-            every.append(CandidateRelation(a.candidate.id, b.candidate.id, _few(evidence)))
+            reasons = _few(evidence)
+            reasons = known.setdefault(reasons, reasons)  # of many pairs they are the same
+            every.append(CandidateRelation(a.candidate.id, b.candidate.id, reasons))
     return tuple(every)
 
 
@@ -440,6 +444,8 @@ def _stretches(
     mine: Sequence[tuple[int, int, str]], theirs: Sequence[tuple[int, int, str]]
 ) -> Iterator[tuple[list[int], list[int]]]:
     """Yield the hunks of both, by index, between two lines that both keep, where both have some."""
+    if not (mine and theirs) or mine[-1][1] < theirs[0][0] or theirs[-1][1] < mine[0][0]:
+        return
     both = sorted(
         (lo, hi, owner, index)
         for owner, hunks in enumerate((mine, theirs))
