@@ -238,9 +238,7 @@ class _Take:
                 return candidate
         raise SourceError(f"no candidate has the id {shown_name(name)}")
 
-    def _reviewed(
-        self, *candidates: Candidate, with_hunks: bool = True
-    ) -> dict[str, ReviewedFile]:
+    def _reviewed(self, *candidates: Candidate, with_hunks: bool = True) -> dict[str, ReviewedFile]:
         """Return the files of candidates by path, maybe with the hunks that they have together."""
         key = with_hunks, tuple(candidate.id for candidate in candidates)
         if key not in self._files:
