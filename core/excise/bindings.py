@@ -296,7 +296,8 @@ class _Frame:
 
 
 PartNames = dict[tuple[object, ...], list[_Name]]
-"""By the text of a function, or of a statement of the top level, and what is around it: its names, with lines from its first one."""
+"""By the text of a function, or of a statement of the top level, and what is around it: its names,
+with lines from its first one."""
 
 
 class _Walk:

@@ -19,8 +19,8 @@ from excise_server.foundation.inputs import SourceError, first_few
 from excise_server.review.candidate import Candidate
 from excise_server.review.git_patch import FileEdit
 from excise_server.review.hunks import FileChange, hunk_name
-from excise_server.review.merged_bytes import joined, merged_bytes
 from excise_server.review.kinds import is_changelog
+from excise_server.review.merged_bytes import joined, merged_bytes
 from excise_server.review.relations import additions
 
 SPLIT_HINT = "only the hunks that you name, with --split"

@@ -358,7 +358,7 @@ def _gives_names(name: str, place: _Surroundings) -> bool:
         case "globals" | "__builtins__":
             return True
         case "exec":  # with a dictionary its names go there
-            return len(arguments) < 2  # noqa: PLR2004 - the code and the dictionary
+            return len(arguments) < 2
         case "locals" | "vars":
             return place.is_top and not arguments
         case "setattr":
