@@ -162,7 +162,7 @@ def added(
 
 
 def _run(root: Any, data: bytes, start: int, stop: int) -> tuple[list[Any], tuple[int, ...]]:  # noqa: ANN401
-    """Return the siblings that take up a range of bytes, comments aside, or none; and their place."""
+    """Return the siblings that take up a range of bytes, comments aside; and their place."""
     bare = data[start:stop]
     start += len(bare) - len(bare.lstrip())
     stop -= len(bare) - len(bare.rstrip())

@@ -128,7 +128,7 @@ _CHARACTERS_KEPT = 8_000_000
 
 
 class PythonFiles:
-    """Reads each distinct text once, unless they are very many; `wrong_uses` looks at several states of the same files.
+    """Reads each distinct text once, unless they are very many, for several states of some files.
 
     - ``paths``: every path that some state has.
     - ``module_of``: reads a text.

@@ -184,11 +184,9 @@ class _Take:
         self.units = list(self._taken_units())
         for unit in () if split else self.units:
             self._complete(unit)
-        self._changed = {
-            (piece.owner.id, path)
-            for path in self.origins
-            for piece in (*self.lines[path], *self.facts[path])
-        }
+        changed = [(line.owner.id, path) for path, own in self.lines.items() for line in own]
+        changed += [(fact.owner.id, path) for path, own in self.facts.items() for fact in own]
+        self._changed = set(changed)
         for path, origin in self.origins.items():
             if self.lines[path] and origin is not None:
                 self.lines[path] = disjoint(self.lines[path], origin)
