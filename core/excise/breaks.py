@@ -114,13 +114,14 @@ class NamedEdit:
 
     - ``taken``: what it takes away.
     - ``used``: by name, what it newly uses.
-    - ``provided``: names that it binds more often than the origin: it may bring what it uses.
+    - ``provided``: by name that it binds more often than the origin, the files in which it does: it
+      may bring what it uses.
     - ``added``: what it defines and the origin does not, by path.
     """
 
     taken: tuple[_Taken, ...]
     used: dict[str, list[_NewUse]]
-    provided: frozenset[str]
+    provided: dict[str, set[str]]
     added: dict[str, frozenset[str]]
 
     @property
@@ -132,7 +133,9 @@ class NamedEdit:
         """Yield what another edit newly uses and this one takes away, each name once a file."""
         for taken in self.taken:
             name = _last(taken.name)
-            if name in other.provided:
+            # A module of JavaScript has what it imports, whatever others define.
+            paths = other.provided.get(name)
+            if paths and (taken.family != "javascript" or taken.path in paths):
                 continue
             for new in other.used.get(name, ()):
                 if _is_broken(taken, new):
@@ -148,8 +151,13 @@ def _is_broken(taken: _Taken, new: _NewUse) -> bool:
         return False
     if taken.is_member or taken.path == new.path or taken.family == "python":
         return taken.is_member is new.is_member and (taken.is_member or taken.path == new.path)
-    if taken.family == "javascript":  # whose modules have to be imported by their names
-        stem = re.escape(taken.path.removesuffix("/index").rpartition("/")[2].partition(".")[0])
+    if taken.family == "javascript":  # whose modules have to be imported, or the index beside them
+        *_, folder, file = ("", *taken.path.split("/"))
+        names = [
+            re.escape(file.partition(".")[0]),
+            *([rf"{re.escape(folder)}(?:/index)?"] * bool(folder)),
+        ]
+        stem = f"(?:{'|'.join(names)})"
         return bool(re.search(rf"""['"/]{stem}(?:\.[cm]?[jt]sx?)?['"]""", new.text))
     return taken.family == "go" or not new.is_member
 
@@ -170,10 +178,14 @@ class NameReader:
             if (before := self._before(file)) is not None
             and (after := self._names(file, file.after)) is not None
         ]
-        more = Counter[str]()
-        for _, before, after in every:
-            more.update(after.names.bound)
-            more.subtract(before.names.bound)
+        more, provided = Counter[str](), defaultdict[str, set[str]](set)
+        for file, before, after in every:
+            own = Counter(after.names.bound)
+            own.subtract(before.names.bound)
+            more.update(own)
+            for name, times in own.items():
+                if times > 0:
+                    provided[name].add(file.path)
         given = {name for _, _, after in every for name in after.names.bound}
         taken: list[_Taken] = []
         used: dict[str, list[_NewUse]] = {}
@@ -193,8 +205,8 @@ class NameReader:
             new_names = after.names.defined.keys() - before.names.defined
             if new_names and before.family not in _OVERLOADED:
                 added[file.path] = frozenset(new_names)
-        provided = frozenset(name for name, times in more.items() if times > 0)
-        return NamedEdit(tuple(taken), used, provided, added)
+        given_more = {name: paths for name, paths in provided.items() if more[name] > 0}
+        return NamedEdit(tuple(taken), used, given_more, added)
 
     def _before(self, file: EditedFile) -> _FileNames | None:
         key = file.path, file.before
@@ -216,11 +228,12 @@ class NameReader:
             tree = self._readings.texts.tree(text, reading)
         except (Unparsable, LookupError):
             return None
-        if tree.root_node.has_error:
+        is_broken = tree.root_node.has_error
+        if is_broken and family != "javascript":
             return None
-        return _FileNames(
-            text, family, TextNames.of(tree, text, self._parts[reading.grammar or ""])
-        )
+        names = TextNames.of(tree, text, self._parts[reading.grammar or ""])
+        # Syntax newer than the grammar hides what a file defines, but not what it imports and uses.
+        return _FileNames(text, family, names._replace(defined={}) if is_broken else names)
 
 
 def _new_uses(
