@@ -408,6 +408,11 @@ def test_overloads_and_functions_that_are_bound_twice_are_not_looked_at():
          "use.py", "def f(s):\n    return s.fetch()\n"),
         ("s.ts", "const r = /a/.exec('a');\nexport function fetchAll() { return r; }\n", "fetchAll",
          "loadAll", "use.ts", "import { fetchAll } from './s';\nexport const x = fetchAll;\n"),
+        # By the index of a folder, and in a file of a syntax that the grammar does not know.
+        ("core/s.ts", "export function fetchAll() { return 1; }\n", "fetchAll", "loadAll",
+         "use.ts", "import * as core from './core/index.js';\nexport const x = core.fetchAll();\n"),
+        ("s.ts", "export function fetchAll() { return 1; }\n", "fetchAll", "loadAll",
+         "use.ts", "import * as s from './s';\ntype T = (;\nexport const x = s.fetchAll();\n"),
         ("s.ts", "export class S { fetchAll() { return 1; } }\n", "fetchAll", "loadAll",
          "use.ts", "export const f = (s: any) => s.fetchAll();\n"),
         ("s.c", "int fetch_all(int a) { return a; }\n", "fetch_all", "load_all",
@@ -422,6 +427,15 @@ def test_names_of_members_and_of_other_languages(path, text, old, new, user, use
     assert broken(taker, {user: use.replace(old, "another")}, base) == []
     kept = {path: text + text.replace(old, new).replace("class S", "class T")}
     assert broken(kept, {user: use}, base) == []
+
+
+def test_of_modules_of_typescript_only_the_imported_one_brings_a_name():
+    base = {"s.ts": "export function fetchAll() { return 1; }\n"}
+    taker = {"s.ts": "export function loadAll() { return 1; }\n"}
+    use = "import { fetchAll } from './s';\nexport const x = fetchAll();\n"
+    other = {"t.ts": "export function fetchAll() { return 2; }\n"}
+    assert broken(taker, {"use.ts": use, **other}, base) == [("a", "use.ts", 1)]
+    assert broken(taker, {"use.ts": use.replace("'./s'", "'./t'"), **other}, base) == []
 
 
 @pytest.mark.parametrize(
