@@ -173,6 +173,7 @@ def _run(root: Any, data: bytes, start: int, stop: int) -> tuple[list[Any], tupl
         (number, child)
         for number, child in enumerate(node.children)
         if child.start_byte <= start
+        and child.end_byte >= stop  # most are neither, which this tells without their text
         and _end(child, data) >= stop
         # A run of one member is a member, and not its parts.
         and (child.start_byte < start or _end(child, data) > stop)
@@ -181,7 +182,7 @@ def _run(root: Any, data: bytes, start: int, stop: int) -> tuple[list[Any], tupl
         place.append(number)
     members = []
     for child in node.children:
-        if child.start_byte >= stop or _end(child, data) <= start:
+        if child.start_byte >= stop or child.end_byte <= start or _end(child, data) <= start:
             continue
         if child.start_byte < start or _end(child, data) > stop:
             return [], ()
