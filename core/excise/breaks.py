@@ -56,6 +56,9 @@ _OPEN = {
 }
 """By family, what gives a text names that nobody sees."""
 
+_FUNCTION = re.compile(r"^[a-zA-Z_][\w \t*]{0,80}?\b(\w{1,80})\([^;{}]{0,800}\)\n?\{", re.MULTILINE)
+"""A function of C, as most people write it, within limits that keep the search short."""
+
 _OPEN_CLASS = re.compile(r"\b(?:setattr|__getattr__)\b")
 """What gives a class of Python such members."""
 
@@ -86,6 +89,7 @@ class _FileNames(NamedTuple):
     text: str
     family: str
     names: TextNames
+    is_broken: bool = False
 
 
 class _Taken(NamedTuple):
@@ -197,6 +201,8 @@ class NameReader:
                 last = _last(name)
                 if is_member and (last in _COMMON or _OPEN_CLASS.search(after.text)):
                     continue
+                if before.is_broken and re.search(rf"\b{re.escape(last)}\b", after.text):
+                    continue
                 if last not in given and not is_open:
                     is_hidden = family == "c" and _is_static(before.text, name)
                     taken.append(_Taken(file.path, name, is_member, family, is_hidden))
@@ -229,11 +235,16 @@ class NameReader:
         except (Unparsable, LookupError):
             return None
         is_broken = tree.root_node.has_error
-        if is_broken and family != "javascript":
+        if is_broken and family not in ("javascript", "c"):
             return None
         names = TextNames.of(tree, text, self._parts[reading.grammar or ""])
-        # Syntax newer than the grammar hides what a file defines, but not what it imports and uses.
-        return _FileNames(text, family, names._replace(defined={}) if is_broken else names)
+        if is_broken:
+            # Macros, and syntax newer than the grammar, hide what a file defines, but not what it
+            # uses; nor a function of C that starts its line.
+            functions = set(_FUNCTION.findall(text)) if family == "c" else set[str]()
+            defined = {name: False for name in names.defined if name in functions}
+            names = names._replace(defined=defined)
+        return _FileNames(text, family, names, is_broken)
 
 
 def _new_uses(

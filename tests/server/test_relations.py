@@ -417,6 +417,8 @@ def test_overloads_and_functions_that_are_bound_twice_are_not_looked_at():
          "use.ts", "export const f = (s: any) => s.fetchAll();\n"),
         ("s.c", "int fetch_all(int a) { return a; }\n", "fetch_all", "load_all",
          "use.c", "int f(void) { return fetch_all(1); }\n"),
+        ("s.c", "void g(int a UNUSED(x) y) { }\nint fetch_all(int a)\n{\n  return a;\n}\n",
+         "fetch_all", "load_all", "use.c", "int f(void UNUSED(x) y) { return fetch_all(1); }\n"),
         ("s.go", "package s\n\nfunc FetchAll() int { return 1 }\n", "FetchAll", "LoadAll",
          "use.go", "package s\n\nfunc f() int { return FetchAll() }\n"),
     ],
