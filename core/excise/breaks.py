@@ -16,6 +16,7 @@ missing. Names of Python's modules are looked at in one file only: its imports s
 
 from __future__ import annotations
 
+import posixpath
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
@@ -55,6 +56,9 @@ _OPEN = {
     "c": re.compile("##"),
 }
 """By family, what gives a text names that nobody sees."""
+
+_RELATIVE = re.compile(r"""['"](\.[^'"\n]*)['"]""")
+"""What a module of JavaScript imports by its place."""
 
 _FUNCTION = re.compile(r"^[a-zA-Z_][\w \t*]{0,80}?\b(\w{1,80})\([^;{}]{0,800}\)\n?\{", re.MULTILINE)
 """A function of C, as most people write it, within limits that keep the search short."""
@@ -137,11 +141,11 @@ class NamedEdit:
         """Yield what another edit newly uses and this one takes away, each name once a file."""
         for taken in self.taken:
             name = _last(taken.name)
-            # A module of JavaScript has what it imports, whatever others define.
-            paths = other.provided.get(name)
-            if paths and (taken.family != "javascript" or taken.path in paths):
-                continue
+            paths = other.provided.get(name, ())
             for new in other.used.get(name, ()):
+                # A module of JavaScript has what it imports, whatever others define.
+                if paths and (taken.path in paths or not _imports(new, taken.path)):
+                    continue
                 if _is_broken(taken, new):
                     yield Broken(new.path, new.line, taken.name)
 
@@ -155,15 +159,26 @@ def _is_broken(taken: _Taken, new: _NewUse) -> bool:
         return False
     if taken.is_member or taken.path == new.path or taken.family == "python":
         return taken.is_member is new.is_member and (taken.is_member or taken.path == new.path)
-    if taken.family == "javascript":  # whose modules have to be imported, or the index beside them
-        *_, folder, file = ("", *taken.path.split("/"))
-        names = [
-            re.escape(file.partition(".")[0]),
-            *([rf"{re.escape(folder)}(?:/index)?"] * bool(folder)),
-        ]
-        stem = f"(?:{'|'.join(names)})"
-        return bool(re.search(rf"""['"/]{stem}(?:\.[cm]?[jt]sx?)?['"]""", new.text))
+    if taken.family == "javascript":  # whose modules have to be imported
+        stem = re.escape(posixpath.basename(_module(taken.path)))
+        by_name = rf"""['"](?!\.)(?:[^'"\n]*/)?{stem}(?:\.[cm]?[jt]sx?)?['"]"""
+        return _imports(new, taken.path) or bool(re.search(by_name, new.text))
     return taken.family == "go" or not new.is_member
+
+
+def _imports(new: _NewUse, path: str) -> bool:
+    """Whether a module of JavaScript imports a file by its place, or the index beside it."""
+    folder = posixpath.dirname(new.path)
+    wanted = {_module(path), posixpath.dirname(path)}
+    return new.family == "javascript" and any(
+        _module(posixpath.normpath(posixpath.join(folder, source))) in wanted
+        for source in _RELATIVE.findall(new.text)
+    )
+
+
+def _module(path: str) -> str:
+    """Return a path without an extension of JavaScript and without ``index``."""
+    return re.sub(r"(?:\.d)?\.[cm]?[jt]sx?$", "", path).removesuffix("/index")
 
 
 class NameReader:
