@@ -31,6 +31,7 @@ whatever `land` says that either breaks counts as a false alarm, and is printed.
 
 from __future__ import annotations
 
+import os
 import re
 import resource
 import subprocess
@@ -305,6 +306,20 @@ def newly_calling(
     return {}, {str(Path(path).parent / f"newly_used{SUFFIX[language]}"): has_import + call}
 
 
+def calls(user: str, text: str, path: str, name: str) -> bool:
+    """Whether a file that imports another one calls a function of it, and no method so called."""
+    stem = Path(path).parent.name if Path(path).stem == "__init__" else Path(path).stem
+    if not re.search(rf"(?<![\w.])(?:\w+\.)?(?<!def )(?<!function ){name}\(", text):
+        return False
+    if path.endswith(".ts"):
+        sources = re.findall(r"""from ['"](\.[^'"]*)['"]""", text)
+        files = {
+            Path(os.path.normpath(Path(user).parent / each)).with_suffix("") for each in sources
+        }
+        return bool(files & {Path(path).with_suffix(""), Path(path).parent / "index"})
+    return path.endswith(".c") or bool(re.search(rf"(?:from|import)\b.*\b{stem}\b", text))
+
+
 def edits_of(
     language: str, path: str, match: re.Match[str], texts: Mapping[str, str]
 ) -> Iterator[tuple[str, dict[str, str], dict[str, str], str]]:
@@ -365,7 +380,7 @@ def planted(folder: str, language: str, most: int = 50) -> None:
             found[does] += any(r.by == "taker" for r in words)
             if not any(r.by == "taker" for r in words):
                 missed.append(f"{does} {match[1]} of {path}, used in {', '.join(user[1])}")
-            users = [o for o in texts if o != path and re.search(rf"\b{match[1]}\(", texts[o])]
+            users = [o for o in texts if o != path and calls(o, texts[o], path, match[1])]
             if does == "removes" and users:
                 landing = land_candidates(repository, Candidates(commit, (taker,)), ["taker"])
                 tried["removes from the target"] += 1

@@ -295,8 +295,9 @@ class _Frame:
     before: str = ""
 
 
-FunctionNames = dict[tuple[object, ...], list[_Name]]
-"""By the text of a function and what is around it: its names, with lines from its first one."""
+PartNames = dict[tuple[object, ...], list[_Name]]
+"""By the text of a function, or of a statement of the top level, and what is around it: its names,
+with lines from its first one."""
 
 
 class _Walk:
@@ -307,7 +308,7 @@ class _Walk:
         tree: Tree,
         text: str,
         spans: Sequence[tuple[int, int]] | None,
-        known: FunctionNames | None = None,
+        known: PartNames | None = None,
     ) -> None:
         self._tree, self._data, self._spans, self._known = tree, encode(text), spans, known
         self._starts = [start for start, _ in spans or ()]
@@ -317,8 +318,8 @@ class _Walk:
         root = _Frame(self._tree.root_node, "", _NameScope(), _Role.READ, -1)
         return self._names(self._tree.walk(), None, root)
 
-    def _function(self, node: Node, field: str | None, above: _Frame) -> Iterator[_Name]:
-        """Yield the names of a function, of which another version of the text may have told."""
+    def _part(self, node: Node, field: str | None, above: _Frame) -> Iterator[_Name]:
+        """Yield the names of a part, of which another version of the text may have told."""
         known, first = self._known, node.start_point[0]
         assert known is not None
         text = self._data[node.start_byte : node.end_byte]
@@ -336,9 +337,10 @@ class _Walk:
             assert node is not None
             kind, goes_below = node.type, False
             field = field if node == top else cursor.field_name
-            is_function = self._known is not None and _kind_of(kind).is_function and node != top
-            if is_function and node.is_named and not above.scope.is_within_function:
-                yield from self._function(node, field, above)
+            is_part = _kind_of(kind).is_function or (len(frames) == 2 and not outermost.type)
+            is_part &= self._known is not None and node.is_named and node != top
+            if is_part and not above.scope.is_within_function:
+                yield from self._part(node, field, above)
             elif self._touches(node.start_point[0], node.end_point[0]):
                 role = self._role(node, kind, field, above)
                 goes_below = self._spans is None or kind != "ERROR"
@@ -507,11 +509,10 @@ class TextNames(NamedTuple):
     uses: dict[tuple[str, bool], list[int]]
 
     @classmethod
-    def of(cls, tree: Tree, text: str, known: FunctionNames) -> TextNames:
+    def of(cls, tree: Tree, text: str, known: PartNames) -> TextNames:
         """Collect the names of a normalised text, given its tree by `excise.syntax.parse`.
 
-        - ``known``: the names of functions in other texts of the grammar; those of this text are
-          added.
+        - ``known``: the names of parts of other texts of the grammar; those of this text are added.
         """
         names = list(_Walk(tree, text, None, known).names())
         own = cls({}, Counter(), {})

@@ -16,6 +16,7 @@ missing. Names of Python's modules are looked at in one file only: its imports s
 
 from __future__ import annotations
 
+import posixpath
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
@@ -23,7 +24,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from excise import languages
-from excise.bindings import FunctionNames, TextNames
+from excise.bindings import PartNames, TextNames
 from excise.errors import Unparsable
 from excise.preparation import Readings
 from excise.reading import PARSER_SECONDS, Reading
@@ -47,13 +48,20 @@ _OVERLOADED = frozenset(("java", "csharp", "c", "kotlin", "swift", "scala", "dar
 
 _OPEN = {
     "python": re.compile(
-        r"import \*|\b(?:globals|locals|exec|vars)\(|\bsetattr\((?!self\b)|^def __getattr__",
+        r"import \*|\bglobals\(|\bmodules\[__name__|^(?: {4})?(?:exec|setattr)\((?!self\b)"
+        r"|^\S.*\b(?:locals|vars)\(\)|^def __getattr__",
         re.MULTILINE,
     ),
     "javascript": re.compile(r"export \*"),
     "c": re.compile("##"),
 }
 """By family, what gives a text names that nobody sees."""
+
+_RELATIVE = re.compile(r"""['"](\.[^'"\n]*)['"]""")
+"""What a module of JavaScript imports by its place."""
+
+_FUNCTION = re.compile(r"^[a-zA-Z_][\w \t*]{0,80}?\b(\w{1,80})\([^;{}]{0,800}\)\n?\{", re.MULTILINE)
+"""A function of C, as most people write it, within limits that keep the search short."""
 
 _OPEN_CLASS = re.compile(r"\b(?:setattr|__getattr__)\b")
 """What gives a class of Python such members."""
@@ -85,6 +93,7 @@ class _FileNames(NamedTuple):
     text: str
     family: str
     names: TextNames
+    is_broken: bool = False
 
 
 class _Taken(NamedTuple):
@@ -98,12 +107,13 @@ class _Taken(NamedTuple):
 
 
 class _NewUse(NamedTuple):
-    """A name that an edit uses more often than before, and the place of a new use."""
+    """A name that an edit uses more often than before, and the place of a new use, in a text."""
 
     path: str
     line: int
     is_member: bool
-    after: _FileNames
+    family: str
+    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,13 +122,14 @@ class NamedEdit:
 
     - ``taken``: what it takes away.
     - ``used``: by name, what it newly uses.
-    - ``provided``: names that it binds more often than the origin: it may bring what it uses.
+    - ``provided``: by name that it binds more often than the origin, the files in which it does: it
+      may bring what it uses.
     - ``added``: what it defines and the origin does not, by path.
     """
 
     taken: tuple[_Taken, ...]
     used: dict[str, list[_NewUse]]
-    provided: frozenset[str]
+    provided: dict[str, set[str]]
     added: dict[str, frozenset[str]]
 
     @property
@@ -130,9 +141,11 @@ class NamedEdit:
         """Yield what another edit newly uses and this one takes away, each name once a file."""
         for taken in self.taken:
             name = _last(taken.name)
-            if name in other.provided:
-                continue
+            paths = other.provided.get(name, ())
             for new in other.used.get(name, ()):
+                # A module of JavaScript has what it imports, whatever others define.
+                if paths and (taken.path in paths or not _imports(new, taken.path)):
+                    continue
                 if _is_broken(taken, new):
                     yield Broken(new.path, new.line, taken.name)
 
@@ -142,36 +155,56 @@ def _last(name: str) -> str:
 
 
 def _is_broken(taken: _Taken, new: _NewUse) -> bool:
-    if taken.family != new.after.family or (taken.is_hidden and taken.path != new.path):
+    if taken.family != new.family or (taken.is_hidden and taken.path != new.path):
         return False
     if taken.is_member or taken.path == new.path or taken.family == "python":
         return taken.is_member is new.is_member and (taken.is_member or taken.path == new.path)
-    if taken.family == "javascript":  # whose modules have to be imported by their names
-        stem = re.escape(taken.path.removesuffix("/index").rpartition("/")[2].partition(".")[0])
-        return bool(re.search(rf"""['"/]{stem}(?:\.[cm]?[jt]sx?)?['"]""", new.after.text))
+    if taken.family == "javascript":  # whose modules have to be imported
+        stem = re.escape(posixpath.basename(_module(taken.path)))
+        by_name = rf"""['"](?!\.)(?:[^'"\n]*/)?{stem}(?:\.[cm]?[jt]sx?)?['"]"""
+        return _imports(new, taken.path) or bool(re.search(by_name, new.text))
     return taken.family == "go" or not new.is_member
 
 
+def _imports(new: _NewUse, path: str) -> bool:
+    """Whether a module of JavaScript imports a file by its place, or the index beside it."""
+    folder = posixpath.dirname(new.path)
+    wanted = {_module(path), posixpath.dirname(path)}
+    return new.family == "javascript" and any(
+        _module(posixpath.normpath(posixpath.join(folder, source))) in wanted
+        for source in _RELATIVE.findall(new.text)
+    )
+
+
+def _module(path: str) -> str:
+    """Return a path without an extension of JavaScript and without ``index``."""
+    return re.sub(r"(?:\.d)?\.[cm]?[jt]sx?$", "", path).removesuffix("/index")
+
+
 class NameReader:
-    """Reads the names of files, each text once."""
+    """Reads the names of files, those before an edit once."""
 
     def __init__(self, readings: Readings | None = None) -> None:
         self._readings = Readings() if readings is None else readings
         self._known: dict[tuple[str, str], _FileNames | None] = {}
-        self._functions: defaultdict[str, FunctionNames] = defaultdict(dict)
+        self._parts: defaultdict[str, PartNames] = defaultdict(dict)
 
     def edit(self, files: Iterable[EditedFile]) -> NamedEdit:
         """Read an edit: its files of code. Those that nobody can read take and use nothing."""
         every = [
             (file, before, after)
             for file in files
-            if (before := self._names(file, file.before)) is not None
+            if (before := self._before(file)) is not None
             and (after := self._names(file, file.after)) is not None
         ]
-        more = Counter[str]()
-        for _, before, after in every:
-            more.update(after.names.bound)
-            more.subtract(before.names.bound)
+        more, provided = Counter[str](), defaultdict[str, set[str]](set)
+        for file, before, after in every:
+            own = Counter(after.names.bound)
+            own.subtract(before.names.bound)
+            more.update(own)
+            for name, times in own.items():
+                if times > 0:
+                    provided[name].add(file.path)
         given = {name for _, _, after in every for name in after.names.bound}
         taken: list[_Taken] = []
         used: dict[str, list[_NewUse]] = {}
@@ -183,6 +216,8 @@ class NameReader:
                 last = _last(name)
                 if is_member and (last in _COMMON or _OPEN_CLASS.search(after.text)):
                     continue
+                if before.is_broken and re.search(rf"\b{re.escape(last)}\b", after.text):
+                    continue
                 if last not in given and not is_open:
                     is_hidden = family == "c" and _is_static(before.text, name)
                     taken.append(_Taken(file.path, name, is_member, family, is_hidden))
@@ -191,18 +226,21 @@ class NameReader:
             new_names = after.names.defined.keys() - before.names.defined
             if new_names and before.family not in _OVERLOADED:
                 added[file.path] = frozenset(new_names)
-        provided = frozenset(name for name, times in more.items() if times > 0)
-        return NamedEdit(tuple(taken), used, provided, added)
+        given_more = {name: paths for name, paths in provided.items() if more[name] > 0}
+        return NamedEdit(tuple(taken), used, given_more, added)
+
+    def _before(self, file: EditedFile) -> _FileNames | None:
+        key = file.path, file.before
+        if key not in self._known:
+            self._known[key] = self._names(file, file.before)
+        return self._known[key]
 
     def _names(self, file: EditedFile, text: str) -> _FileNames | None:
-        key = file.path, text
-        if key not in self._known:
-            grammar = languages.resolve(None, file.path, file.before)
-            self._known[key] = None
-            if grammar is not None and len(text) <= _MOST:
-                reading = Reading(grammar, timeout=PARSER_SECONDS, path=file.path)
-                self._known[key] = self._read(text, reading, _FAMILIES.get(grammar, grammar))
-        return self._known[key]
+        grammar = languages.resolve(None, file.path, file.before)
+        if grammar is None or len(text) > _MOST:
+            return None
+        reading = Reading(grammar, timeout=PARSER_SECONDS, path=file.path)
+        return self._read(text, reading, _FAMILIES.get(grammar, grammar))
 
     def _read(self, text: str, reading: Reading, family: str) -> _FileNames | None:
         if not text:
@@ -211,11 +249,17 @@ class NameReader:
             tree = self._readings.texts.tree(text, reading)
         except (Unparsable, LookupError):
             return None
-        if tree.root_node.has_error:
+        is_broken = tree.root_node.has_error
+        if is_broken and family not in ("javascript", "c"):
             return None
-        return _FileNames(
-            text, family, TextNames.of(tree, text, self._functions[reading.grammar or ""])
-        )
+        names = TextNames.of(tree, text, self._parts[reading.grammar or ""])
+        if is_broken:
+            # Macros, and syntax newer than the grammar, hide what a file defines, but not what it
+            # uses; nor a function of C that starts its line.
+            functions = set(_FUNCTION.findall(text)) if family == "c" else set[str]()
+            defined = {name: False for name in names.defined if name in functions}
+            names = names._replace(defined=defined)
+        return _FileNames(text, family, names, is_broken)
 
 
 def _new_uses(
@@ -227,7 +271,9 @@ def _new_uses(
         if len(places) > len(before.names.uses.get((name, is_member), ())):
             new = [line for line in places if lines[line] not in old_lines]
             line = (new or places)[0] + 1
-            yield name, _NewUse(file.new_path or file.path, line, is_member, after)
+            yield name, _NewUse(
+                file.new_path or file.path, line, is_member, after.family, after.text
+            )  # fmt: skip
 
 
 def _is_static(text: str, name: str) -> bool:

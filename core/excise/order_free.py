@@ -4,9 +4,9 @@ Two edits that insert at one place are in each other's way, unless what they ins
 members of a parent whose members may stand in any order, under names of their own:
 
 >>> origin, a, b = "class S:\n    x = 1\n", "    def f(self): ...\n", "    def g(self): ...\n"
->>> both_add(origin, 2, a, b, "python").parent
-'S'
->>> both_add(origin, 2, a, "    y = 2\n", "python") is None
+>>> added(origin, 2, [a, b], "python")[1].names
+('g',)
+>>> added(origin, 2, [a, "    y = 2\n"], "python") is None
 True
 """
 
@@ -14,7 +14,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import accumulate, pairwise
 from typing import Any, NamedTuple
 
 from excise.errors import Unparsable
@@ -84,35 +85,48 @@ _REPEATED = frozenset(("init", "_", "<<"))
 """Names that do not name one thing: Go's ``init``, and YAML's merged keys."""
 
 
-class Additions(NamedTuple):
-    """What two edits add to one parent.
+class Addition(NamedTuple):
+    """What an edit adds to an order-free parent.
 
     - ``parent``: the qualified name of the parent; empty for the top level of the text.
-    - ``names``: what the first adds, and what the second adds.
-    - ``text``: the text with both, the first one's first.
+    - ``place``: the way to the parent, by the number of each node among its siblings.
+    - ``groups``: the groups of kinds, among which what it adds may stand.
+    - ``names``: of what it adds.
     """
 
     parent: str
-    names: tuple[tuple[str, ...], tuple[str, ...]]
-    text: str
+    place: tuple[int, ...]
+    groups: frozenset[frozenset[str]]
+    names: tuple[str, ...]
+
+    def goes_with(self, other: Addition) -> bool:
+        """Whether both may be added to the text, in any order."""
+        return (
+            self.place == other.place
+            and not self.groups.isdisjoint(other.groups)
+            and set(self.names).isdisjoint(other.names)
+        )
 
 
-def both_add(origin: str, line: int, a: str, b: str, grammar: str | None) -> Additions | None:
-    """Return what two texts, both inserted before a line, add to an order-free parent, or None.
+def added(
+    origin: str, line: int, parts: Sequence[str], grammar: str | None
+) -> tuple[Addition, ...] | None:
+    """Return what texts, all inserted before a line, add to an order-free parent, or None.
 
     Each is a run of complete members of one parent of `ORDER_FREE`, none of them decorated, and the
-    text with both parses and has each of their names once.
+    text with all parses and has each of their names once. Two of which this is known one by one may
+    both be added if they go with each other.
 
-    - ``origin``, ``a``, ``b``: normalised texts: the whole one, and entire lines.
-    - ``line``: the line of the origin, from 0, before which both are inserted.
+    - ``origin``, ``parts``: normalised texts: the whole one, and entire lines.
+    - ``line``: the line of the origin, from 0, before which all are inserted.
     - ``grammar``: the grammar of the text; None: nothing is known of it.
     """
     parents = ORDER_FREE.get(grammar or "")
     lines = raw_lines(origin)
     before = "".join(lines[:line])
-    if parents is None or not all(part.endswith("\n") for part in (before or "\n", a, b)):
+    if parents is None or not all(part.endswith("\n") for part in (before or "\n", *parts)):
         return None
-    text = f"{before}{a}{b}{''.join(lines[line:])}"
+    text = f"{before}{''.join(parts)}{''.join(lines[line:])}"
     if is_large(text):
         return None
     try:
@@ -122,58 +136,61 @@ def both_add(origin: str, line: int, a: str, b: str, grammar: str | None) -> Add
     if (root := tree.root_node).has_error:
         return None
     data = encode(text)
-    starts, middle = line_starts(split_lines(data)), line + a.count("\n")
-    runs = [
-        _run(root, data, starts[line], starts[middle]),
-        _run(root, data, starts[middle], starts[middle + b.count("\n")]),
-    ]
-    if not all(runs) or runs[0][0].parent != runs[1][0].parent:
+    starts = line_starts(split_lines(data))
+    ends = accumulate((part.count("\n") for part in parts), initial=line)
+    runs = [_run(root, data, starts[lo], starts[hi]) for lo, hi in pairwise(ends)]
+    if not all(members for members, _ in runs):
         return None
-    parent = runs[0][0].parent
-    kinds = {member.type for run in runs for member in run}
+    parent = runs[0][0][0].parent
     inside = parents.get(parent.type, ())
     if parent.parent is not None and parent.type == "block":
         inside = (*inside, *parents.get(parent.parent.type, ()))
-    if not any(kinds <= group for group in inside) or any(map(_acts, (*runs[0], *runs[1]))):
-        return None
-    names = [tuple(name for member in run for name in _names(member, data)) for run in runs]
     times = Counter(name for child in parent.named_children for name in set(_names(child, data)))
-    added = [*names[0], *names[1]]
-    if not all(times[name] == 1 and name not in _REPEATED for name in added):
-        return None
-    if len(set(added)) < len(added) or not (names[0] and names[1]):
-        return None
-    return Additions(_qualified(parent, data), (names[0], names[1]), text)
+    shown, found = _qualified(parent, data), list[Addition]()
+    for members, place in runs:
+        kinds = {member.type for member in members}
+        groups = frozenset(group for group in inside if kinds <= group)
+        names = tuple(name for member in members for name in _names(member, data))
+        own = Addition(shown, place, groups, names)
+        if not names or any(times[name] != 1 or name in _REPEATED for name in names):
+            return None
+        if len(set(names)) < len(names) or any(map(_acts, members)):
+            return None
+        found.append(own)
+    shared = frozenset[frozenset[str]].intersection(*(own.groups for own in found))
+    return tuple(found) if shared and len({own.place for own in found}) == 1 else None
 
 
-def _run(root: Any, data: bytes, start: int, stop: int) -> list[Any]:  # noqa: ANN401
-    """Return the siblings that take up a range of bytes, comments aside, or none."""
+def _run(root: Any, data: bytes, start: int, stop: int) -> tuple[list[Any], tuple[int, ...]]:  # noqa: ANN401
+    """Return the siblings that take up a range of bytes, comments aside; and their place."""
     bare = data[start:stop]
     start += len(bare) - len(bare.lstrip())
     stop -= len(bare) - len(bare.rstrip())
     if start >= stop:
-        return []
-    node = root
+        return [], ()
+    node, place = root, list[int]()
     while inner := [
-        child
-        for child in node.children
+        (number, child)
+        for number, child in enumerate(node.children)
         if child.start_byte <= start
+        and child.end_byte >= stop  # most are neither, which this tells without their text
         and _end(child, data) >= stop
         # A run of one member is a member, and not its parts.
         and (child.start_byte < start or _end(child, data) > stop)
     ]:
-        node = inner[0]
+        number, node = inner[0]
+        place.append(number)
     members = []
     for child in node.children:
-        if child.start_byte >= stop or _end(child, data) <= start:
+        if child.start_byte >= stop or child.end_byte <= start or _end(child, data) <= start:
             continue
         if child.start_byte < start or _end(child, data) > stop:
-            return []
+            return [], ()
         if child.is_named and child.type not in ("comment", "line_comment", "block_comment"):
             members.append(child)
         elif not child.is_named and child.type not in (",", ";", "\n"):
-            return []
-    return members
+            return [], ()
+    return members, tuple(place)
 
 
 def _end(node: Any, data: bytes) -> int:  # noqa: ANN401

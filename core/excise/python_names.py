@@ -303,7 +303,8 @@ def _standing(pieces: Sequence[Statement], lines: Sequence[str]) -> Iterable[tup
         standing = [
             number
             for number in numbers
-            if size == 1 or tuple(lines[number : number + size]) == piece_lines
+            if (size == 1 or tuple(lines[number : number + size]) == piece_lines)
+            and not _goes_on(lines, number + size)
         ]
         if len(standing) == 1:
             length = bisect_left(ends, standing[0])
@@ -316,6 +317,12 @@ def _standing(pieces: Sequence[Statement], lines: Sequence[str]) -> Iterable[tup
         chosen.append((last.at, last.piece))
         last = last.before
     return reversed(chosen)
+
+
+def _goes_on(lines: Sequence[str], number: int) -> bool:
+    """Whether the line that follows is indented: the statement before it has more lines here."""
+    after = (lines[n] for n in range(number, len(lines)) if not _is_blank(lines[n]))
+    return next(after, "")[:1].isspace()
 
 
 def _pieces(body: Sequence[ast.stmt], lines: Sequence[str]) -> list[Statement]:

@@ -26,7 +26,7 @@ PARSER_SECONDS = 10.0
 REPARSE_FROM = 4_000
 """Characters of an origin from which its tree is worth keeping for its revisions."""
 
-TREES_KEPT = 20_000_000
+TREES_KEPT = 8_000_000
 """Characters of all texts whose trees are kept for whoever looks at them after the tokens."""
 
 TOO_LARGE = f"lexical tokens: over {LEXICAL_ABOVE:,} bytes"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from excise.order_free import ORDER_FREE, both_add
+from excise.order_free import ORDER_FREE, added
 
 CLASS = "class S:\n    def a(self): ...\n\nx = 1\n"
 MODULE = 'import {a} from "./x";\nclass A {\n m() {}\n}\n'
@@ -125,14 +125,13 @@ JAVA = "import a.b;\nclass A {\n  int f() {return 1;}\n}\n"
     ],
 )
 def test_members_of_some_parents_have_no_order(origin, line, a, b, grammar, is_free):
-    added, swapped = both_add(origin, line, a, b, grammar), both_add(origin, line, b, a, grammar)
-    assert (added is not None) is (swapped is not None) is is_free
-    if added is not None:
-        assert swapped.names == added.names[::-1]
-        assert added.parent == swapped.parent
-        for part in (a, b):
-            assert part in added.text
-        assert not set(added.names[0]) & set(added.names[1])
+    both, swapped = added(origin, line, [a, b], grammar), added(origin, line, [b, a], grammar)
+    assert (both is not None) is (swapped is not None) is is_free
+    alone = [added(origin, line, [part], grammar) for part in (a, b)]
+    # Two of which each is known alone go together as their text does.
+    assert is_free is bool(all(alone) and alone[0][0].goes_with(alone[1][0]))
+    if both is not None:
+        assert swapped == both[::-1] == (alone[1][0], alone[0][0])
 
 
 def test_every_grammar_of_the_table_has_a_case_that_is_free():
@@ -143,5 +142,12 @@ def test_every_grammar_of_the_table_has_a_case_that_is_free():
 
 @pytest.mark.parametrize("grammar", [None, "markdown", "python"])
 def test_what_no_grammar_reads_has_an_order(grammar):
-    assert both_add("x = (\n", 1, "a\n", "b\n", grammar) is None
-    assert both_add("x = 1", 1, "def f(): ...\n", "def g(): ...\n", grammar) is None
+    assert added("x = (\n", 1, ["a\n", "b\n"], grammar) is None
+    assert added("x = 1", 1, ["def f(): ...\n", "def g(): ...\n"], grammar) is None
+
+
+def test_of_several_additions_no_two_may_have_one_name():
+    texts = [f"    def f{n}(self): ...\n" for n in range(4)]
+    four = added("class S:\n    x = 1\n", 2, texts, "python")
+    assert [own.names for own in four] == [("f0",), ("f1",), ("f2",), ("f3",)]
+    assert added("class S:\n    x = 1\n", 2, [*texts, texts[1]], "python") is None

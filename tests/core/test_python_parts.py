@@ -120,3 +120,13 @@ def test_what_an_edit_leaves_alone_is_not_parsed_again(monkeypatch):
     monkeypatch.setattr(ast, "parse", lambda text: parsed.append(text) or parse(text))
     python_facts.Module.of(text.replace("ends = [_last", "tails = [_last"), beside)
     assert [part.strip().partition("(")[0] for part in parsed] == ["def _pieces"]
+
+
+def test_a_class_that_gets_a_member_at_its_end_is_all_that_is_parsed():
+    text = "x = 1\ny = 2\n\n\nclass S:\n    size = 0\n"
+    lines = f"{text}\n    # more\n    def f(self):\n        return x\n".split("\n")
+    origin, parts = python_names.parse(text, text.split("\n")), {}
+    pieces = python_names.parse_beside(origin, lines, parts)
+    assert [piece.node for piece in pieces[:2]] == [piece.node for piece in origin[:2]]
+    assert [len(piece.node.body) for piece in pieces[2:]] == [2]
+    assert len(parts) == 1

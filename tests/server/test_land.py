@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import sys
 from collections import Counter
 from dataclasses import replace
 
@@ -503,6 +504,42 @@ def test_of_too_many_candidates_it_is_said_and_1000_are_landed():
     landing = land_candidates(None, replace(many, found=many.found[:MOST]))
     assert len(landing.order) == MOST
     assert len(landing.taken.files) == MOST
+
+
+@pytest.mark.parametrize(
+    "revised",
+    [
+        lambda n: f"{CLASS}    def method_{n}(self):\n        return {n}\n",
+        lambda n: CLASS.replace(f"line_{n} = ", f"line_{n} = 1 + "),
+        lambda n: CLASS.replace("size = 0", f"size = {n}"),
+    ],
+    ids=["a method each", "a line each", "the same line"],
+)
+def test_of_many_candidates_of_one_file_each_text_is_parsed_a_few_times(revised, parsers):
+    """Twice as many candidates have four times as many pairs, but only twice as many texts."""
+
+    def parses(count):
+        edits = {f"c{n}": {"a.py": revised(n + 1)} for n in range(count)}
+        facts = {name: {"task": name} for name in edits}
+        parsers.clear()
+        landed(edits, {"a.py": CLASS}, **facts)
+        return len(parsers)
+
+    few, many = parses(10), parses(20)
+    assert few <= 10 * 4
+    assert many <= 2 * few
+
+
+CLASS = "".join(f"line_{n} = {n}\n\n" for n in range(1, 40)) + "\n\nclass S:\n    size = 0\n"
+
+
+@pytest.fixture(scope="module")
+def parsers():
+    """The parsers that ran: a hook stays as long as the process."""
+    ran, is_over = [], []
+    sys.addaudithook(lambda event, _: event == "excise.parse" and not is_over and ran.append(1))
+    yield ran
+    is_over.append(1)
 
 
 # --- laws -----------------------------------------------------------------------------------------

@@ -338,13 +338,28 @@ def test_what_only_looks_as_if_it_took_a_name_away_breaks_nobody(taker, user):
     assert broken(taker, new_user(user), BASE) == []
 
 
-@pytest.mark.parametrize("more", ["setattr(self, name, 1)", "vars(self).update(a=1)"])
-def test_a_class_that_sets_its_own_attributes_hides_no_name_of_its_module(more):
-    base = {
-        "m.py": f"class C:\n    def f(self, name):\n        {more}\n\n\ndef gone(x):\n    pass\n"
-    }
-    changed = {"m.py": base["m.py"].replace("gone", "renamed")}
-    assert broken(changed, new_user("import m\nm.gone(1)\n"), base) == [("a", "use.py", 2)]
+@pytest.mark.parametrize(
+    ("more", "hides"),
+    [
+        ("class C:\n    def f(self, name):\n        setattr(self, name, 1)", False),
+        ("class C:\n    def f(self, name):\n        vars(self).update(a=1)", False),
+        ("def test(monkeypatch):\n    monkeypatch.setattr(m, 'x', 1)", False),
+        ("def f(app):\n    app.globals.update(a=1)\n    for n in app: setattr(app, n, 1)", False),
+        ("def f(code, names):\n    eval(code, names)\n    exec(code, names)", False),
+        ("def f(name):\n    return sys.modules[name].x", False),
+        ("def f(code):\n    exec(code)", True),
+        ("def f():\n    setattr(sys.modules[__name__], 'gone', 1)", True),
+        ("def f():\n    globals()['gone'] = 1", True),
+        ("for n in names: setattr(here, n, 1)", True),
+        ("sys.modules['m'] = Lazy()", True),
+        ("def __getattr__(name):\n    return name", True),
+    ],
+)
+def test_only_what_gives_names_to_its_own_module_hides_what_is_gone(more, hides):
+    base = {"m.py": f"{more}\n\n\ndef gone(x):\n    pass\n"}
+    changed = {"m.py": base["m.py"].replace("def gone", "def renamed")}
+    expected = [] if hides else [("a", "use.py", 2)]
+    assert broken(changed, new_user("import m\nm.gone(1)\n"), base) == expected
 
 
 def test_what_the_origin_used_already_is_no_new_use():
@@ -395,10 +410,17 @@ def test_overloads_and_functions_that_are_bound_twice_are_not_looked_at():
          "use.py", "def f(s):\n    return s.fetch()\n"),
         ("s.ts", "const r = /a/.exec('a');\nexport function fetchAll() { return r; }\n", "fetchAll",
          "loadAll", "use.ts", "import { fetchAll } from './s';\nexport const x = fetchAll;\n"),
+        # By the index of a folder, and in a file of a syntax that the grammar does not know.
+        ("core/s.ts", "export function fetchAll() { return 1; }\n", "fetchAll", "loadAll",
+         "use.ts", "import * as core from './core/index.js';\nexport const x = core.fetchAll();\n"),
+        ("s.ts", "export function fetchAll() { return 1; }\n", "fetchAll", "loadAll",
+         "use.ts", "import * as s from './s';\ntype T = (;\nexport const x = s.fetchAll();\n"),
         ("s.ts", "export class S { fetchAll() { return 1; } }\n", "fetchAll", "loadAll",
          "use.ts", "export const f = (s: any) => s.fetchAll();\n"),
         ("s.c", "int fetch_all(int a) { return a; }\n", "fetch_all", "load_all",
          "use.c", "int f(void) { return fetch_all(1); }\n"),
+        ("s.c", "void g(int a UNUSED(x) y) { }\nint fetch_all(int a)\n{\n  return a;\n}\n",
+         "fetch_all", "load_all", "use.c", "int f(void UNUSED(x) y) { return fetch_all(1); }\n"),
         ("s.go", "package s\n\nfunc FetchAll() int { return 1 }\n", "FetchAll", "LoadAll",
          "use.go", "package s\n\nfunc f() int { return FetchAll() }\n"),
     ],
@@ -409,6 +431,15 @@ def test_names_of_members_and_of_other_languages(path, text, old, new, user, use
     assert broken(taker, {user: use.replace(old, "another")}, base) == []
     kept = {path: text + text.replace(old, new).replace("class S", "class T")}
     assert broken(kept, {user: use}, base) == []
+
+
+def test_of_modules_of_typescript_only_the_imported_one_brings_a_name():
+    base = {"s.ts": "export function fetchAll() { return 1; }\n"}
+    taker = {"s.ts": "export function loadAll() { return 1; }\n"}
+    use = "import { fetchAll } from './s';\nexport const x = fetchAll();\n"
+    other = {"t.ts": "export function fetchAll() { return 2; }\n"}
+    assert broken(taker, {"use.ts": use, **other}, base) == [("a", "use.ts", 1)]
+    assert broken(taker, {"use.ts": use.replace("'./s'", "'./t'"), **other}, base) == []
 
 
 @pytest.mark.parametrize(

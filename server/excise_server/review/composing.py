@@ -6,6 +6,8 @@ A change of the target's file is then made in the user's file, next to the user'
 from __future__ import annotations
 
 import shlex
+from bisect import bisect_left
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -17,8 +19,9 @@ from excise_server.foundation.inputs import SourceError, first_few
 from excise_server.review.candidate import Candidate
 from excise_server.review.git_patch import FileEdit
 from excise_server.review.hunks import FileChange, hunk_name
+from excise_server.review.kinds import is_changelog
 from excise_server.review.merged_bytes import joined, merged_bytes
-from excise_server.review.relations import both_only_add
+from excise_server.review.relations import additions
 
 SPLIT_HINT = "only the hunks that you name, with --split"
 
@@ -90,7 +93,9 @@ def composed_file(
 ) -> tuple[FileEdit, list[TakenPart]]:
     """Return a file of the target with some pieces, and the source of each part.
 
-    Raises SourceError if two pieces overlap.
+    Raises SourceError if a fact overlaps with another piece.
+
+    - ``lines``: from `disjoint`, or some of these.
     """
     parts = [TakenPart(fact.owner.id, path) for fact in facts]
     by_kind: dict[str, Fact] = {}
@@ -107,12 +112,11 @@ def composed_file(
         new_path = path if side is None else replacement.change.path
         return FileEdit(new_path, path if origin else new_path, origin, side), _distinct(parts)
     assert origin is not None  # a file that is created is taken as a whole
-    chosen = disjoint(lines, origin)
     data = origin.data
-    if (own := origin.lines) is not None and (chosen or "mark" in by_kind):
+    if (own := origin.lines) is not None and (lines or "mark" in by_kind):
         pieces_of_lines: list[tuple[Sequence[bytes], bool]] = []
         line = 0
-        for edit in chosen:
+        for edit in lines:
             pieces_of_lines += [(own.lines[line : edit.lo], False), (byte_lines(edit.data), True)]
             line = edit.hi
         pieces_of_lines.append((own.lines[line:], False))
@@ -123,7 +127,7 @@ def composed_file(
     name = by_kind["name"].value if "name" in by_kind else path
     parts += [
         TakenPart(edit.owner.id, path, (edit.lo, edit.hi) if edit.is_hunk else None)
-        for edit in chosen
+        for edit in lines
     ]
     new = replace(origin, mode=str(mode), data=data, blob="")
     return FileEdit(str(name), path, origin, new), _distinct(parts)
@@ -153,13 +157,16 @@ def disjoint(lines: Sequence[NewLines], origin: Side) -> list[NewLines]:
     of_all = {edit.owner.id for edit in lines if edit.is_of_all}
     wanted = [edit for edit in lines if edit.is_of_all or edit.owner.id not in of_all]
     chosen: list[NewLines] = []
-    near: list[NewLines] = []  # the chosen edits that end at this line or after it: at most three
+    near: list[NewLines] = []  # the chosen edits that end at this line or after it
+    gaps = defaultdict[int, dict[bytes, NewLines]](dict)
+    for edit in wanted:
+        if edit.lo == edit.hi:
+            gaps[edit.lo].setdefault(edit.data, edit)
+    free = {lo: _free([*own.values()], origin) for lo, own in gaps.items() if len(own) > 1}
     for edit in sorted(wanted, key=lambda edit: (edit.lo, -edit.hi)):
         near = [other for other in near if other.hi >= edit.lo]
         if any(_holds(other, edit) for other in near):
             continue
-        same_gap = [other for other in near if edit.lo == edit.hi == other.lo == other.hi]
-        both_add = same_gap and _both_add(same_gap, edit, origin)
         for other in near:
             # They share a line, one lies strictly inside the other, or both fill one gap. What two
             # candidates do to neighbouring lines is two texts of one hunk, and no mix either.
@@ -169,8 +176,9 @@ def disjoint(lines: Sequence[NewLines], origin: Side) -> list[NewLines]:
                 and edit.is_hunk
                 and other.is_hunk
             )
-            is_near = other not in same_gap if both_add else touches or other in same_gap
-            if is_near or (edit.lo < other.hi and other.lo < edit.hi):
+            if edit.lo == edit.hi == other.lo == other.hi:
+                touches = edit.data not in free[edit.lo]
+            if touches or (edit.lo < other.hi and other.lo < edit.hi):
                 larger, smaller = sorted((other, edit), key=lambda edit: edit.lo - edit.hi)
                 raise _overlap(larger, smaller)
         chosen.append(edit)
@@ -178,12 +186,21 @@ def disjoint(lines: Sequence[NewLines], origin: Side) -> list[NewLines]:
     return sorted(chosen, key=lambda edit: (edit.lo, edit.hi))
 
 
-def _both_add(earlier: Sequence[NewLines], edit: NewLines, origin: Side) -> bool:
-    """Whether an insertion may stand behind others at the same place, in any order."""
-    target, a = origin.text, text_of_bytes(b"".join(other.data for other in earlier))
-    if target is None or a is None or (b := text_of_bytes(edit.data)) is None:
-        return False
-    return both_only_add(edit.path, target, edit.lo, a, b) is not None
+def _free(edits: Sequence[NewLines], origin: Side) -> set[bytes]:
+    """Return the first of some insertions at one place that may stand there in any order."""
+    target, texts = origin.text, [text_of_bytes(edit.data) for edit in edits]
+    path, lo = edits[0].path, edits[0].lo
+
+    def fails(count: int) -> bool:
+        parts = [text for text in texts[:count] if text is not None]
+        if target is None or len(parts) < count:
+            return True
+        return not is_changelog(path) and additions(path, target, lo, *parts) is None
+
+    count = len(edits)
+    if fails(count):
+        count = bisect_left(range(count), True, lo=2, key=fails) - 1
+    return {edit.data for edit in edits[:count]}
 
 
 def _holds(a: NewLines, b: NewLines) -> bool:

@@ -139,6 +139,8 @@ def review_files(
     cancel: excise.CancelFlag | None = None,
     readings: Readings | None = None,
     pairs: Mapping[str, Sequence[FilePair]] | None = None,
+    *,
+    with_hunks: bool = True,
 ) -> tuple[ReviewedFile, ...]:
     """Return every file that some of the candidates touch, by path.
 
@@ -149,6 +151,7 @@ def review_files(
     - ``candidates``: changes of one origin. Every one has a text of each file, whatever it touches.
     - ``readings``: those of an `excise.ScoreMatrix` of them.
     - ``pairs``: by id, the `patch_files` of candidates, where they are known.
+    - ``with_hunks``: whether the files have their ``ids`` and ``hunks``, for which texts are read.
     """
     changes: dict[str, list[FileChange]] = defaultdict(list)
     origins: dict[str, Side | None] = {}
@@ -170,7 +173,12 @@ def review_files(
     ids = [candidate.id for candidate in candidates]
     hunks_of = partial(_hunks, origins=origins, ids=ids, cancel=cancel, readings=readings)
     return tuple(
-        ReviewedFile(path, origins[path], tuple(file_changes), *hunks_of(path, file_changes))
+        ReviewedFile(
+            path,
+            origins[path],
+            tuple(file_changes),
+            *(hunks_of(path, file_changes) if with_hunks else ()),
+        )
         for path, file_changes in sorted(changes.items())
     )
 

@@ -20,11 +20,8 @@ from excise.python_facts import Module
 from excise.python_names import Statement
 from excise_server.foundation.escape import printable, shown_name
 
-_ANY_NAME = frozenset((
-    "__builtins__", "__getattr__", "eval", "exec", "globals", "locals", "modules", "setattr",
-    "vars",
-))  # fmt: skip
-"""Names by whose use a module can have others that no statement shows."""
+_OWN_MODULE = frozenset(("modules", "__name__"))
+"""Names by which a statement looks at its own module (``sys.modules[__name__]``)."""
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _OWN = ("self", "cls")
@@ -126,8 +123,12 @@ class _PythonFile:
         return file
 
 
+_CHARACTERS_KEPT = 8_000_000
+"""Characters of the texts whose names are kept: those that were read last."""
+
+
 class PythonFiles:
-    """Reads each distinct text once; `wrong_uses` looks at several states of the same files.
+    """Reads each distinct text once, unless they are very many, for several states of some files.
 
     - ``paths``: every path that some state has.
     - ``module_of``: reads a text.
@@ -231,6 +232,8 @@ class PythonFiles:
 
     def _file(self, text: str) -> _PythonFile:
         if text not in self._read:
+            while self._read and sum(map(len, self._read)) + len(text) > _CHARACTERS_KEPT:
+                del self._read[next(iter(self._read))]
             try:
                 pieces = self._module_of(text.removeprefix("\ufeff")).pieces
                 self._read[text] = _PythonFile.of([*map(self._part, pieces)])
@@ -283,12 +286,13 @@ def _walk(statement: ast.stmt) -> Iterator[tuple[ast.AST, _Surroundings]]:
 
 
 def _part_of(statement: ast.stmt) -> _StatementNames:
-    part = _StatementNames()
+    part, own_module = _StatementNames(), set[str]()
     for node, place in _walk(statement):
         names: list[str] = []
         match node:
             case ast.Name(id=name, ctx=ast.Load()):
-                part.has_any |= name in _ANY_NAME and not _is_own(place.call)
+                part.has_any |= _gives_names(name, place)
+                own_module |= {name} & _OWN_MODULE
                 if place.call is not None:
                     part.called.append((name, place.call))
             case ast.Name(id=name) | ast.arg(arg=name) | ast.ExceptHandler(name=str(name)):
@@ -301,14 +305,16 @@ def _part_of(statement: ast.stmt) -> _StatementNames:
                 names = declared
                 part.names.update(declared)
             case ast.Attribute(value=value, attr=name, ctx=ctx):
-                part.has_any |= name in _ANY_NAME
                 chain = _chain(value)
+                own_module |= {name} & _OWN_MODULE
                 if not isinstance(ctx, ast.Load):
                     (part.own_stored if chain in _OWN else part.stored).add(name)
                 elif chain == "self" and place.call is not None:
                     part.called.append((f"{place.owner}.{name}", place.call))
                 elif chain:
                     part.chains.append((chain, node, place.call))
+            case ast.Subscript(value=value, ctx=ast.Store()):  # modules that nobody sees
+                part.has_any |= _chain(value).rpartition(".")[2] == "modules"
             case ast.Import(names=aliases):
                 names = [alias.asname or alias.name.partition(".")[0] for alias in aliases]
                 if not place.is_tried:
@@ -329,7 +335,7 @@ def _part_of(statement: ast.stmt) -> _StatementNames:
             case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
                 names = [name]
                 if place.is_top:
-                    part.has_any |= name in _ANY_NAME
+                    part.has_any |= name == "__getattr__"
                     part.signatures |= _signatures("", [node])
             case ast.ClassDef(name=name):
                 names = [name]
@@ -338,12 +344,26 @@ def _part_of(statement: ast.stmt) -> _StatementNames:
         part.bound.update(names)
         if place.is_top:
             part.names.update(names)
+    part.has_any |= own_module == _OWN_MODULE
     return part
 
 
-def _is_own(call: ast.Call | None) -> bool:
-    """Whether a call is about ``self``: what it sets is no name of the module."""
-    return call is not None and bool(call.args) and _chain(call.args[0]) in _OWN
+def _gives_names(name: str, place: _Surroundings) -> bool:
+    """Whether the use of a name gives a module names that no statement shows.
+
+    What a function sets is another one's, unless it looks at its own module.
+    """
+    arguments = [] if place.call is None else place.call.args
+    match name:
+        case "globals" | "__builtins__":
+            return True
+        case "exec":  # with a dictionary its names go there
+            return len(arguments) < 2
+        case "locals" | "vars":
+            return place.is_top and not arguments
+        case "setattr":
+            return place.is_top and not (arguments and _chain(arguments[0]) in _OWN)
+    return False
 
 
 def _chain(node: ast.expr) -> str:

@@ -12,14 +12,13 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, partial
-from itertools import combinations
 from typing import Literal, NamedTuple, get_args
 
 from excise import CancelFlag, ScoreMatrix, languages
 from excise.breaks import EditedFile, NamedEdit, NameReader
 from excise.components import components
 from excise.families import NEAR, grams, near
-from excise.order_free import both_add
+from excise.order_free import Addition, added
 from excise.patches import FilePair
 from excise.preparation import Readings
 from excise.python_facts import Module
@@ -142,6 +141,9 @@ class _Edit(NamedTuple):
         )
 
 
+_AdditionsOf = Callable[[str, str, int, str], tuple[Addition, ...] | None]
+
+
 class _Meeting(NamedTuple):
     """What two candidates do in one file: how many hunks of each overlap, and why they do."""
 
@@ -174,25 +176,31 @@ def relations(
             meeting[key].append(index)
         for name in edit.names.used.keys() | edit.used:
             users[name].add(index)
-    related = {pair for members in meeting.values() for pair in combinations(members, 2)}
+    related: list[set[int]] = [set() for _ in edits]  # of each those after it
+    for members in meeting.values():
+        for number, index in enumerate(members):
+            related[index].update(members[number + 1 :])
     for index, edit in enumerate(edits):
         names = edit.names.taken_names | edit.taken
-        others = set[int]().union(*(users[name] for name in names)) - {index}
-        related |= {(min(index, other), max(index, other)) for other in others}
+        for other in set[int]().union(*(users[name] for name in names)) - {index}:
+            related[min(index, other)].add(max(index, other))
+    additions_of = cache(additions)
     near_by = cache(lambda index: grams(matrix.statements(index)))
-    every = []
-    for i, j in sorted(related):
+    every, known = [], dict[object, tuple[RelationReason, ...]]()
+    for i, j in ((i, j) for i, others in enumerate(related) for j in sorted(others)):
         if cancel is not None:
             cancel.check()
         a, b = edits[i], edits[j]
-        meetings = list(_meetings(a, b))
+        meetings = list(_meetings(a, b, additions_of))
         evidence = [
             *_rivalry(a, b, meetings, partial(_level, matrix, i, j, near_by)),
             *reader.broken(a, b),
             *(why for each in meetings for why in each.evidence),
         ]
         if evidence:
-            every.append(CandidateRelation(a.candidate.id, b.candidate.id, _few(evidence)))
+            reasons = _few(evidence)
+            reasons = known.setdefault(reasons, reasons)  # of many pairs they are the same
+            every.append(CandidateRelation(a.candidate.id, b.candidate.id, reasons))
     return tuple(every)
 
 
@@ -266,7 +274,9 @@ class CandidateReader:
             candidate.id: self.pairs[candidate.id],
             target.id: patch_files(target.old, target.new),
         }
-        return CandidateReader(pairs, self._readings)
+        reader = CandidateReader(pairs, self._readings)
+        reader._edits[candidate.id] = self.edit(candidate)
+        return reader
 
     def edit(self, candidate: Candidate) -> _Edit:
         """Read a candidate."""
@@ -370,10 +380,10 @@ def _broken(taker: _Edit, path: str, line: int, uses: str, does: str) -> Relatio
 # --- two candidates -------------------------------------------------------------------------------
 
 
-def _meetings(a: _Edit, b: _Edit) -> Iterator[_Meeting]:
+def _meetings(a: _Edit, b: _Edit, additions_of: _AdditionsOf) -> Iterator[_Meeting]:
     """Yield what two candidates do in the files that both change, or give one name."""
     for path in sorted(a.changes.keys() & b.changes.keys()):
-        yield _in_file(a, b, path)
+        yield _in_file(a, b, path, additions_of)
     places = [{c.pair.path: p for p, c in edit.changes.items() if c.new} for edit in (a, b)]
     for path in sorted(places[0].keys() & places[1].keys()):
         if places[0][path] != places[1][path]:
@@ -381,7 +391,7 @@ def _meetings(a: _Edit, b: _Edit) -> Iterator[_Meeting]:
             yield _Meeting(a.changes[places[0][path]].kind, (1, 1), [why])
 
 
-def _in_file(a: _Edit, b: _Edit, path: str) -> _Meeting:
+def _in_file(a: _Edit, b: _Edit, path: str, additions_of: _AdditionsOf) -> _Meeting:
     x, y = a.changes[path], b.changes[path]
     if x.hunks is None or y.hunks is None:
         sizes = max(1, len(x.hunks or ())), max(1, len(y.hunks or ()))
@@ -396,7 +406,7 @@ def _in_file(a: _Edit, b: _Edit, path: str) -> _Meeting:
     target = "" if x.old is None else x.old.text or ""
     for own, other in _stretches(x.hunks, y.hunks):
         mine, theirs = [x.hunks[n] for n in own], [y.hunks[n] for n in other]
-        added = None if mine == theirs else _added(path, target, mine, theirs)
+        added = None if mine == theirs else _added(path, target, mine, theirs, additions_of)
         if added is not None:
             evidence.append(added)
             continue
@@ -434,6 +444,8 @@ def _stretches(
     mine: Sequence[tuple[int, int, str]], theirs: Sequence[tuple[int, int, str]]
 ) -> Iterator[tuple[list[int], list[int]]]:
     """Yield the hunks of both, by index, between two lines that both keep, where both have some."""
+    if not (mine and theirs) or mine[-1][1] < theirs[0][0] or theirs[-1][1] < mine[0][0]:
+        return
     both = sorted(
         (lo, hi, owner, index)
         for owner, hunks in enumerate((mine, theirs))
@@ -454,29 +466,30 @@ def _added(
     target: str,
     mine: Sequence[tuple[int, int, str]],
     theirs: Sequence[tuple[int, int, str]],
+    additions_of: _AdditionsOf,
 ) -> RelationReason | None:
     """Return that both only add, to a parent whose members have no order; else None."""
     [(lo, hi, a), *more], [(start, stop, b), *others] = mine, theirs
     if more or others or not lo == hi == start == stop:
         return None
-    where = both_only_add(path, target, lo, a, b)
-    if where is None:
-        return None
+    where = f"entries to {shown_name(path)}: their order is to be checked"
+    if not is_changelog(path):
+        own, other = (additions_of(path, target, lo, text) for text in (a, b))
+        if own is None or other is None or not own[0].goes_with(other[0]):
+            return None
+        where = f"to {printable(own[0].parent) or shown_name(path)}"
     return RelationReason("both add", f"both add {where}", path, lo + 1)
 
 
-def both_only_add(path: str, target: str, line: int, a: str, b: str) -> str | None:
-    """Return to what two insertions at one place add, or None if their order may say something.
+def additions(path: str, target: str, line: int, *parts: str) -> tuple[Addition, ...] | None:
+    """Return what insertions at one place add, or None if their order may say something.
 
-    - ``target``, ``a``, ``b``: normalised texts: the file, and what is inserted before a line.
+    - ``target``, ``parts``: normalised texts: the file, and what is inserted before a line.
     - ``line``: from 0.
     """
     if line == len(raw_lines(target)):  # the last line of the file may have no line end
-        a, b = (part if part.endswith("\n") else f"{part}\n" for part in (a, b))
-    if is_changelog(path):
-        return f"entries to {shown_name(path)}: their order is to be checked"
-    added = both_add(target, line, a, b, languages.resolve(None, path, target))
-    return None if added is None else f"to {printable(added.parent) or shown_name(path)}"
+        parts = tuple(part if part.endswith("\n") else f"{part}\n" for part in parts)
+    return added(target, line, parts, languages.resolve(None, path, target))
 
 
 def _rivalry(

@@ -162,7 +162,8 @@ class _Take:
     """What was chosen of candidates, and their files, reviewed with each other as often as needed.
 
     - ``owners``: the candidates of which something was chosen.
-    - ``lines``, ``facts``: the chosen pieces of each file of the target, by its path.
+    - ``lines``, ``facts``: the chosen pieces of each file of the target, by its path; the lines
+      are `disjoint`.
     - ``units``: those of the chosen hunks that are more than one hunk.
     """
 
@@ -170,7 +171,7 @@ class _Take:
         self, tasks: Iterable[Sequence[Candidate]], choices: Sequence[Choice], *, split: bool
     ) -> None:
         self._task = {candidate.id: task for task in tasks for candidate in task}
-        self._files: dict[tuple[str, ...], dict[str, ReviewedFile]] = {}
+        self._files: dict[tuple[bool, tuple[str, ...]], dict[str, ReviewedFile]] = {}
         self._hunks: dict[tuple[str, str], tuple[_Hunks, ...]] = {}
         self._units: dict[tuple[str, str], dict[tuple[int, int], _Unit]] = {}
         self.choices, self._split = choices, split
@@ -183,6 +184,12 @@ class _Take:
         self.units = list(self._taken_units())
         for unit in () if split else self.units:
             self._complete(unit)
+        changed = [(line.owner.id, path) for path, own in self.lines.items() for line in own]
+        changed += [(fact.owner.id, path) for path, own in self.facts.items() for fact in own]
+        self._changed = set(changed)
+        for path, origin in self.origins.items():
+            if self.lines[path] and origin is not None:
+                self.lines[path] = disjoint(self.lines[path], origin)
 
     def taken(self, *, anyway: bool) -> Taken:
         composed = [
@@ -200,11 +207,6 @@ class _Take:
 
     def steps(self) -> Iterator[dict[str, FileEdit]]:
         """Yield the files of each owner, as they are with it and the owners before it."""
-        changed: dict[str, dict[str, None]] = defaultdict(dict)
-        for path in self.origins:
-            pieces: list[NewLines | Fact] = [*self.lines[path], *self.facts[path]]
-            for piece in pieces:
-                changed[piece.owner.id][path] = None
         before = set[str]()
         for owner in self.owners:
             before.add(owner.id)
@@ -215,7 +217,8 @@ class _Take:
                     [piece for piece in self.lines[path] if piece.owner.id in before],
                     [piece for piece in self.facts[path] if piece.owner.id in before],
                 )[0]
-                for path in changed[owner.id]
+                for path in self.origins
+                if (owner.id, path) in self._changed
             }
 
     def _entries(self) -> Iterator[str]:
@@ -233,34 +236,38 @@ class _Take:
                 return candidate
         raise SourceError(f"no candidate has the id {shown_name(name)}")
 
-    def _reviewed(self, *candidates: Candidate) -> dict[str, ReviewedFile]:
-        """Return the files of candidates by path, with the hunks that they have together."""
-        ids = tuple(candidate.id for candidate in candidates)
-        if ids not in self._files:
-            self._files[ids] = {file.path: file for file in review_files(candidates)}
-        return self._files[ids]
+    def _reviewed(self, *candidates: Candidate, with_hunks: bool = True) -> dict[str, ReviewedFile]:
+        """Return the files of candidates by path, maybe with the hunks that they have together."""
+        key = with_hunks, tuple(candidate.id for candidate in candidates)
+        if key not in self._files:
+            files = review_files(candidates, with_hunks=with_hunks)
+            self._files[key] = {file.path: file for file in files}
+        return self._files[key]
 
     def _together(self, candidate: Candidate) -> dict[str, ReviewedFile]:
         """Return the files of all candidates of the same task."""
         return self._reviewed(*self._task[candidate.id])
 
-    def _file(self, candidate: Candidate, path: str) -> ReviewedFile | None:
-        """Return the file that a candidate changes, by its path in the target or its new one."""
-        files = self._reviewed(candidate)
-        renamed = (file for file in files.values() if file.changes[0].path == path)
-        return files.get(path) or next(renamed, None)
+    def _files_of(self, choice: Choice) -> list[ReviewedFile]:
+        """Return the files of a choice, named by the path in the target or the new one.
+
+        They have their hunks if the choice is one.
+        """
+        candidate = self._candidate(choice.candidate)
+        files = self._reviewed(candidate, with_hunks=choice.lines is not None)
+        if not choice.path:
+            return list(files.values())
+        renamed = [file for file in files.values() if file.changes[0].path == choice.path]
+        return [files[choice.path]] if choice.path in files else renamed[:1]
 
     # --- what was chosen ---
 
     def _choose(self, choice: Choice) -> None:
         """Add the pieces of a choice."""
         candidate = self._candidate(choice.candidate)
-        reviewed = self._reviewed(candidate)
-        files = list(reviewed.values())
-        if choice.path:
-            files = [file] if (file := self._file(candidate, choice.path)) is not None else []
+        files = self._files_of(choice)
         if not files and choice.path:
-            paths = [shown_name(path) for path in reviewed]
+            paths = [shown_name(file.path) for file in self._files_of(Choice(candidate.id))]
             label = shown_name(candidate.label)
             hint = f"it changes {first_few(paths, 8)}"
             raise SourceError(f"{label} does not change {shown_name(choice.path)}", hint=hint)
@@ -343,8 +350,7 @@ class _Take:
         """Return the hunks of a unit, by their lines, and the names that they share."""
         key = candidate.id, path
         if key not in self._units:
-            own = self._file(candidate, path)
-            assert own is not None
+            [own] = self._files_of(Choice(candidate.id, path, lines))
             units: dict[tuple[int, int], _Unit] = {}
             for file in (own, self._together(candidate).get(own.path, own)):
                 for unit in file.units(candidate.id):
@@ -359,8 +365,7 @@ class _Take:
         lines_by_file: dict[tuple[str, str], dict[tuple[int, int] | None, None]]
         lines_by_file = defaultdict(dict)
         for choice in self.choices:
-            file = self._file(self._candidate(choice.candidate), choice.path)
-            if choice.candidate not in wholes and file is not None:
+            for file in self._files_of(choice) if choice.candidate not in wholes else ():
                 lines_by_file[choice.candidate, file.path][choice.lines] = None
         for (identity, path), of_file in lines_by_file.items():
             seen = set[tuple[int, int]]()
@@ -437,7 +442,8 @@ class _Take:
                 else:
                     missing = None
             elif not check.inherited and not any(
-                text == self._reviewed(owner)[path].changes[0].text for owner in owners.values()
+                text == self._reviewed(owner, with_hunks=False)[path].changes[0].text
+                for owner in owners.values()
             ):
                 said[check.said].append(shown_name(file.path))
         for finding, mend in self._wrong_uses(files):
@@ -453,7 +459,7 @@ class _Take:
     def _wholes(self, path: str, owners: Iterable[Candidate]) -> Iterator[str]:
         """Yield what each candidate of the owners' reviews makes of a file."""
         for owner in owners:
-            changes = self._together(owner)[path].changes
+            changes = self._reviewed(*self._task[owner.id], with_hunks=False)[path].changes
             yield from filter(None, (change.text for change in changes))
 
     def _others(self, path: str, owners: Mapping[str, Candidate]) -> list[Piece]:
@@ -484,6 +490,8 @@ class _Take:
                 unit += () if self._split else self._unit(candidate, path, unit[0])[0]
                 added += [self._hunk(candidate, file, lines) for lines in dict.fromkeys(unit)]
             lines = [*(self.lines[path] if taken is None else taken), *added]
+            if added and origin is not None:
+                lines = disjoint(lines, origin)
             file_edit, _ = composed_file(path, origin, lines, self.facts[path])
         except SourceError:
             return None
@@ -494,9 +502,9 @@ class _Take:
         for fact in self.facts[path]:
             if fact.kind == "file":
                 return fact.owner
-        if (origin := self.origins.get(path)) is None:
+        if self.origins.get(path) is None:
             return None
-        edits = disjoint(self.lines[path], origin)
+        edits = self.lines[path]
         placed = [(edit.lo, edit.hi, len(byte_lines(edit.data))) for edit in edits]
         index = edit_of_line(placed, line)
         return None if index is None else edits[index].owner
