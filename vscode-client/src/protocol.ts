@@ -54,6 +54,7 @@ export interface CandidatesDocument {
   readonly notes: readonly string[];
   readonly rejected: readonly RejectedEntry[];
   readonly set_aside: readonly { readonly id: string; readonly label: string; readonly state: string }[];
+  readonly decided: Readonly<Record<string, string>>;
   readonly bases: Readonly<Record<string, string>>;
   readonly given: readonly string[];
 }
@@ -249,7 +250,7 @@ export interface Methods {
   "excise/revisionContent": [{ uri: string; id?: string | null }, { readonly text: string }];
   "excise/candidates": [{ uri: string; git?: readonly string[] | null; patches?: readonly string[] | null; only?: readonly string[] | null; onto?: string | null; base?: readonly string[] | null; issue?: string | null; verdicts?: readonly string[] | null; task?: string | null; path?: readonly string[] | null; intent?: string | null }, CandidatesDocument];
   "excise/review": [{ uri: string; after?: number | null; marks?: boolean | null }, ReviewResult];
-  "excise/decide": [{ uri: string; hunk: number; version: number; state?: number | null; decided?: boolean | null }, { readonly decided: number; readonly undecided: number }];
+  "excise/decide": [{ uri: string; version: number; hunk?: number | null; state?: number | null; decided?: boolean | null; candidate?: string | null }, { readonly decided: number; readonly undecided: number }];
   "excise/hide": [{ ids: readonly string[]; hidden?: boolean | null }, { readonly hidden: readonly string[]; readonly rejected: readonly string[] }];
   "excise/reject": [{ ids: readonly string[]; rejected?: boolean | null }, { readonly hidden: readonly string[]; readonly rejected: readonly string[] }];
   "excise/setBase": [{ uri: string; id: string; base?: string | null }, { readonly commit: string | null }];

@@ -189,7 +189,7 @@ async def candidates(ls: ExciseServer, params: p.CandidatesParams) -> dict[str, 
         # Before they are read: what is written meanwhile is told of.
         ls.gatherer.watch_trees(params.uri, *await asyncio.to_thread(_trees, place))
     asked = msgspec.structs.asdict(params) | {"intent": _intent(ls, params.intent)}
-    return await survey(ls, "candidates", place, **asked)
+    return await survey(ls, "candidates", place, unsaved=unsaved(ls), **asked)
 
 
 def _trees(place: RepositoryFolder) -> tuple[list[str], str]:
@@ -256,6 +256,18 @@ async def _surveyed(
             return await asyncio.to_thread(ls.pool.second.survey, kind, arguments, cancel)
         except SourceError as error:
             raise RequestFailed(str(error)) from error
+
+
+def unsaved(ls: ExciseServer) -> dict[str, str]:
+    """Return the texts in the editor that the disk does not have, by path, with links followed."""
+    documents = [ls.session.find(uri) for uri in ls.session.open_uris()]
+    return {
+        os.path.realpath(path): text
+        for document in documents
+        if document is not None and document.buffer is not None
+        if (text := document.buffer.text()) != document.saved
+        if (path := local_path(document.uri)) is not None
+    }
 
 
 def _with_paths(candidate: Given) -> Given:

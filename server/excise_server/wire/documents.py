@@ -575,11 +575,65 @@ class SetAsideEntry(Shape, frozen=True, kw_only=True):
 
 
 class CandidatesDocument(ReviewDocument, frozen=True, kw_only=True):
-    """The answer of `excise/candidates`: the command's document for candidates not set aside."""
+    """The answer of `excise/candidates`: the command's document for candidates not set aside.
+
+    - ``decided``: by id, what is decided of a candidate: ``taken``, ``partly taken`` or ``passed
+      over`` for another one of its task. Who is not in it is open.
+    """
 
     set_aside: list[SetAsideEntry]
+    decided: dict[str, str]
     bases: dict[str, str]
     given: list[str]
+
+
+# --- the end of a review --------------------------------------------------------------------------
+
+
+class TakenFromEntry(Shape, frozen=True, kw_only=True):
+    """A candidate that the user's files have: all of it (``whole``) or a part, in these files."""
+
+    candidate: str
+    label: str
+    whole: bool
+    paths: list[str]
+
+
+class FinishedWorktreeEntry(Shape, frozen=True, kw_only=True):
+    """Another worktree: it may be removed, unless there is an ``obstacle``.
+
+    ``state`` is a digest of what it has, by which it is known whether it is still the same.
+    """
+
+    id: str
+    label: str
+    folder: str
+    obstacle: str
+    state: str
+
+
+class FinishDocument(Shape, frozen=True, kw_only=True):
+    """What `excise/finish` would commit, and which worktrees it could remove.
+
+    - ``files``, ``digest``: the files to commit, and a digest of them and of the commit below.
+    - ``others``: files that differ from HEAD as well, and are left as they are.
+    - ``message``: the message, without its first line, that says what was taken from whom.
+    - ``obstacle``: why nothing can be committed, or empty.
+    """
+
+    schema: int = SCHEMA
+    repository: str
+    branch: str
+    origin: str
+    digest: str
+    taken: list[TakenFromEntry]
+    files: list[str]
+    others: list[str]
+    subject: str
+    message: str
+    worktrees: list[FinishedWorktreeEntry]
+    obstacle: str
+    notes: list[str]
 
 
 # --- what is taken of them ------------------------------------------------------------------------
