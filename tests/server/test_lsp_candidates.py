@@ -427,6 +427,7 @@ def test_since_is_what_the_command_says(repo: Repo, client: RawClient, tmp_path)
     asked = {"uri": repo.path.as_uri(), "old": old, "new": "ada"}
     ran = excise("since", old, "ada", "--repo", str(repo.path), "--format", "json")
     document = client.call("excise/since", asked)
+    assert document.pop("page").startswith(document["summary"])
     assert document == ran.json
     assert sum(document["hunks"].values())
     for wrong in ({"old": "nowhere"}, {"new": "nowhere"}, {"onto": "nowhere"}, {"old": None}):

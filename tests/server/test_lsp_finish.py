@@ -12,7 +12,7 @@ from tests.server.raw_client import RawClient, serving
 
 ORIGIN = "def f(a, b):\n    x = a + b\n    return x\n\n\ndef g(a):\n    return a * 2\n"
 MINUS = ORIGIN.replace("a + b", "a - b")
-REQUEST_FAILED = -32803
+INVALID_PARAMS, REQUEST_FAILED = -32602, -32803
 
 pytestmark = [needs_git, pytest.mark.slow]
 
@@ -68,6 +68,28 @@ def test_what_the_files_have_is_taken_and_its_rivals_are_passed_over(repo: Repo,
     (repo.path / "a.py").write_text(MINUS)
     client.notify("textDocument/didClose", {"textDocument": {"uri": uri}})
     assert decided(client, repo) == {"ada": "taken", "bo": "passed over"}
+
+
+def test_a_candidate_that_was_taken_decides_the_hunks_that_it_leaves_alone(
+    repo: Repo, client: RawClient
+):
+    uri = (repo.path / "a.py").as_uri()
+    client.open(uri, ORIGIN)
+    client.call("excise/sources", {"uri": uri})
+
+    def states() -> list[bool]:
+        return [hunk["decided"] for hunk in client.call("excise/review", {"uri": uri})["hunks"]]
+
+    assert states() == [False, False]
+    client.change(uri, 2, {"text": MINUS})
+    assert states() == [True, False]
+    wrong = {"uri": uri, "version": 2, "candidate": "worktree:nobody"}
+    assert client.refused("excise/decide", wrong)["code"] == INVALID_PARAMS
+    assert client.refused("excise/decide", {"uri": uri, "version": 2})["code"] == INVALID_PARAMS
+    taken = {"uri": uri, "version": 2, "candidate": "worktree:ada"}
+    assert client.call("excise/decide", taken) == {"decided": 2, "undecided": 0}
+    assert states() == [True, True]
+    assert client.call("excise/decide", taken | {"decided": False})["undecided"] == 1
 
 
 def test_a_part_is_called_so(repo: Repo, client: RawClient):

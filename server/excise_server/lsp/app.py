@@ -130,7 +130,7 @@ CUSTOM: dict[str, Callable[..., Any]] = {
     "excise/reject": candidates.reject,
     "excise/setBase": candidates.set_base,
     "excise/take": edits.take,
-    "excise/land": candidates.land,
+    "excise/land": edits.land,
     "excise/finish": finishing.finish,
     "excise/counters": review.counters,
 }

@@ -215,17 +215,6 @@ async def since(ls: ExciseServer, params: p.SinceParams) -> dict[str, Any]:
     return await _surveyed(ls, "since", place, arguments)
 
 
-async def land(ls: ExciseServer, params: p.LandParams) -> dict[str, Any]:
-    """Put candidates of different tasks together, and say what fits; nothing is written.
-
-    Raises JsonRpcInvalidParams if the URI is not inside of a workspace folder. Raises RequestFailed
-    if the workspace is not trusted, a name denotes no candidate or task, or the union cannot work.
-    """
-    place = place_of(ls, params.uri)
-    await ls.memory.ready()
-    return await survey(ls, "land", place, **msgspec.structs.asdict(params))
-
-
 async def survey(
     ls: ExciseServer, kind: str, place: RepositoryFolder, **more: object
 ) -> dict[str, Any]:

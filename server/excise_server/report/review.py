@@ -87,6 +87,7 @@ def candidates_document(
     bases: Mapping[str, str],
     given: Collection[str],
     now: Now,
+    changed: Sequence[str],
 ) -> d.CandidatesDocument:
     """Return the document of `review_document`, with the decisions about candidates.
 
@@ -95,6 +96,7 @@ def candidates_document(
     - ``bases``: by id the commits that were set by hand.
     - ``given``: the ids of those that came from a client.
     - ``now``: the user's files that differ from the target.
+    - ``changed``: the ids of those that have changed since the user looked.
     """
     document = review_document(review)
     tasks = [[*task.members] for task in document.tasks]
@@ -103,6 +105,7 @@ def candidates_document(
         set_aside=[
             d.SetAsideEntry.of(c, label=visible(c.label), state=states[c.id]) for c in aside
         ],
+        changed=list(changed),
         decided=decided_states(review.candidates.found, tasks, now),
         bases=dict(bases),
         given=[entry.id for entry in document.candidates if entry.id in given],

@@ -579,9 +579,11 @@ class CandidatesDocument(ReviewDocument, frozen=True, kw_only=True):
 
     - ``decided``: by id, what is decided of a candidate: ``taken``, ``partly taken`` or ``passed
       over`` for another one of its task. Who is not in it is open.
+    - ``changed``: ids of candidates that have changed since the user looked at them.
     """
 
     set_aside: list[SetAsideEntry]
+    changed: list[str]
     decided: dict[str, str]
     bases: dict[str, str]
     given: list[str]
@@ -773,6 +775,12 @@ class SinceDocument(Shape, frozen=True, kw_only=True):
     notes: list[str]
 
 
+class SinceAnswer(SinceDocument, frozen=True, kw_only=True):
+    """The answer of `excise/since`: the command's document and its page, as plain text."""
+
+    page: str
+
+
 class NotedDocument(Shape, frozen=True, kw_only=True):
     """What a worker says of each candidate that it was to remember as looked at."""
 
@@ -869,6 +877,13 @@ class LandDocument(TakeDocument, frozen=True, kw_only=True):
     branch: str | None
     commits: list[str]
     rejected: list[RejectedEntry]
+
+
+class LandedDocument(LandDocument, frozen=True, kw_only=True):
+    """The answer of `excise/land`: the command's document, its page, and the files of the union."""
+
+    page: str
+    contents: list[ContentEntry]
 
 
 # --- patches --------------------------------------------------------------------------------------
