@@ -87,6 +87,8 @@ def test_a_candidate_that_was_taken_decides_the_hunks_that_it_leaves_alone(
     assert client.refused("excise/decide", wrong)["code"] == INVALID_PARAMS
     assert client.refused("excise/decide", {"uri": uri, "version": 2})["code"] == INVALID_PARAMS
     taken = {"uri": uri, "version": 2, "candidate": "worktree:ada"}
+    alone = taken | {"among": ["worktree:ada", "worktree:bo"]}  # the other hunk is another task
+    assert client.call("excise/decide", alone) == {"decided": 1, "undecided": 1}
     assert client.call("excise/decide", taken) == {"decided": 2, "undecided": 0}
     assert states() == [True, True]
     assert client.call("excise/decide", taken | {"decided": False})["undecided"] == 1

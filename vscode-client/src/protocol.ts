@@ -338,7 +338,7 @@ export interface Methods {
   "excise/candidates": [{ uri: string; git?: readonly string[] | null; patches?: readonly string[] | null; only?: readonly string[] | null; onto?: string | null; base?: readonly string[] | null; issue?: string | null; verdicts?: readonly string[] | null; task?: string | null; path?: readonly string[] | null; intent?: string | null }, CandidatesDocument];
   "excise/since": [{ uri: string; old?: string | null; new?: string | null; onto?: string | null; path?: readonly string[] | null }, SinceAnswer];
   "excise/review": [{ uri: string; after?: number | null; marks?: boolean | null }, ReviewResult];
-  "excise/decide": [{ uri: string; version: number; hunk?: number | null; state?: number | null; decided?: boolean | null; candidate?: string | null }, { readonly decided: number; readonly undecided: number }];
+  "excise/decide": [{ uri: string; version: number; hunk?: number | null; state?: number | null; decided?: boolean | null; candidate?: string | null; among?: readonly string[] | null }, { readonly decided: number; readonly undecided: number }];
   "excise/hide": [{ ids: readonly string[]; hidden?: boolean | null }, { readonly hidden: readonly string[]; readonly rejected: readonly string[] }];
   "excise/reject": [{ ids: readonly string[]; rejected?: boolean | null }, { readonly hidden: readonly string[]; readonly rejected: readonly string[] }];
   "excise/setBase": [{ uri: string; id: string; base?: string | null }, { readonly commit: string | null }];

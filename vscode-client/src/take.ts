@@ -56,16 +56,17 @@ export async function takeChoices(parts: Parts, folder: vscode.Uri, choices: rea
   const written = await write(first, () => putTogether(parts.supervisor, folder, choices, agreed), name);
   // Who takes a whole candidate has decided what it leaves alone as well.
   for (const { candidate } of choices.filter(({ hunk }) => (hunk ?? null) === null)) {
-    await Promise.all(written.map(({ uri }) => decideRest(parts, vscode.Uri.parse(uri), candidate)));
+    const among = parts.candidates.shown?.result?.tasks.find(({ members }) => members.includes(candidate))?.members ?? null;
+    await Promise.all(written.map(({ uri }) => decideRest(parts, vscode.Uri.parse(uri), candidate, among)));
   }
   parts.candidates.later();
 }
 
-/** The hunks of an open document that a candidate leaves alone are decided, if it has any there. */
-export async function decideRest({ supervisor, reviews, log }: Parts, uri: vscode.Uri, candidate: string): Promise<void> {
+/** The hunks of an open document that a candidate leaves alone are decided, if only those `among` which it was chosen change them. */
+export async function decideRest({ supervisor, reviews, log }: Parts, uri: vscode.Uri, candidate: string, among: readonly string[] | null): Promise<void> {
   const document = opened(uri);
   if (document !== undefined) {
-    const params = { uri: uri.toString(), version: document.version, candidate };
+    const params = { uri: uri.toString(), version: document.version, candidate, among };
     await supervisor.request("excise/decide", params).catch((error: unknown) => log.debug(reason(error)));
     reviews.forget(uri);
   }

@@ -458,7 +458,7 @@ async def review(ls: ExciseServer, params: p.ReviewParams) -> p.ReviewResult:
 async def decide(ls: ExciseServer, params: p.DecideParams) -> p.DecideResult:
     """Record that hunks keep the origin's text, or undo that with ``decided: false``.
 
-    Of a candidate that was taken, these are the hunks that it leaves alone.
+    Of a candidate that was taken, these are the hunks that it leaves alone and its rivals change.
 
     Raises JsonRpcInvalidParams if neither a hunk nor a candidate of the document is named.
     """
@@ -468,12 +468,13 @@ async def decide(ls: ExciseServer, params: p.DecideParams) -> p.DecideResult:
     if params.hunk is None:
         if params.candidate not in ids:
             raise JsonRpcInvalidParams("name a hunk, or a candidate of the document")
-        own = ids.index(params.candidate)
+        rivals = {*(ids if params.among is None else params.among)} - {params.candidate}
         hunks = [
             hunk
             for hunk in analysis.hunks
-            if all(own not in v.members or v.text == hunk.text for v in hunk.variants)
-        ]
+            if all(v.text == hunk.text or {ids[m] for m in v.members} <= rivals
+                   for v in hunk.variants)
+        ]  # fmt: skip
     for hunk in hunks:
         ls.session.keep(params.uri, (hunk.lo, hunk.hi), texts_seen(hunk) if is_kept else None)
     if is_kept and params.hunk is not None:

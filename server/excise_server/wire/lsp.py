@@ -578,7 +578,8 @@ class ReviewResult(ProtocolRecord):
 class DecideParams(DocumentParams):
     """What is to stay as the origin has it in this version, or no longer.
 
-    Without ``hunk``, all hunks that the ``candidate`` leaves alone, which was taken.
+    Without ``hunk``, all hunks that the ``candidate`` leaves alone, which was taken, and that only
+    candidates ``among`` these change: those of its task.
     """
 
     version: int
@@ -586,6 +587,7 @@ class DecideParams(DocumentParams):
     state: int | None = None
     decided: bool | None = None
     candidate: str | None = None
+    among: list[str] | None = None
 
 
 class DecideResult(ProtocolRecord):

@@ -96,8 +96,8 @@ function groupsOf(
   return families.flatMap((family) => {
     const edits = family.edits.flatMap(({ members, words, relation, line }) => {
       const nodes = result.candidates.filter(({ id }) => members.includes(id)).map(nodeOf);
-      const own = family.edits.length < 2 || line === "" ? "" : `only here: ${plain(line, 80)}`;
-      const facts = joined(plain(relation, 40), [...new Set(factsOf(members))].join("; "), own);
+      const own = family.edits.length < 2 || line === "" ? "" : plain(line, 80);
+      const facts = joined(own, plain(relation, 40), [...new Set(factsOf(members))].join("; "));
       return groupNode({ members, representative: members[0] ?? "", min_similarity: 1 }, words, nodes, everyone.length, facts);
     });
     const all = family.edits.reduce((sum, edit) => sum + edit.members.length, 0);
@@ -175,7 +175,6 @@ function candidateNode(
   now: number,
 ): Node {
   const label = plain(work.label, 80);
-  const branch = work.branch === null || label.includes(work.branch) ? "" : plain(work.branch, 60);
   const made = age(work.made, now);
   const same = work.identical.map((id) => plain(labels.get(id) ?? id, 60));
   const set = result.bases[work.id];
@@ -195,8 +194,6 @@ function candidateNode(
       (work.lines["tests"]?.added ?? 0) > 0 ? "adds tests" : "",
       work.being_written ? "still being written" : "",
       work.no_op ? "changes nothing" : "",
-      branch,
-      made,
     ),
     tooltip: [
       joined(plain(work.label, 200), work.tool === null ? "" : `made by ${plain(work.tool, 40)}`, made),

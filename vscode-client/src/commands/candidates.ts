@@ -187,7 +187,7 @@ async function takeRevision(parts: Parts, argument: unknown): Promise<boolean> {
   await writable(uri);
   const { version, state } = await reviewed(parts, uri);
   await applied((anyway) => parts.supervisor.request("excise/applyRevision", { uri: uri.toString(), id, version, state, anyway }));
-  await decideRest(parts, uri, id);
+  await decideRest(parts, uri, id, null);
   vscode.window.setStatusBarMessage(`$(check) Excise: took ${message(id, 60)}`, 4000);
   return true;
 }
