@@ -61,7 +61,8 @@ export async function finishReview(parts: Parts): Promise<void> {
   parts.candidates.now();
   if (commit === null) {
     check?.output.forEach((line) => parts.log.info(`check: ${plain(line, 500)}`));
-    throw new Halt(`nothing was committed: ${check?.command ?? "the check"}: ${check?.reason ?? ""}; ${check?.output.slice(-3).join(" ⏎ ") ?? ""}`);
+    const said = check?.output.slice(-3).join(" ⏎ ") ?? "";
+    throw new Halt(`nothing was committed: the check does not pass (${check?.reason ?? ""}): ${said === "" ? (check?.command ?? "") : said}`);
   }
   const gone = removed.length === 0 ? "" : `; ${count(removed.length, "worktree")} removed`;
   const stay = left.map(({ id, reason }) => `; ${message(id, 60)} was kept: ${message(reason, 120)}`).join("");
