@@ -153,7 +153,8 @@ def _land(asked: Mapping[str, Any], found: Found, cancel: CancelFlag) -> d.Shape
     most = len(document.landed) + len(document.left_out) + len(document.undecided)
     lines = [printable(line) for line in land_lines(document, most + len(document.notes) + 1)]
     if document.landed:  # not the commands by which a terminal goes on
-        lines[-1:] = [f"  {file.status}: {printable(file.path)}" for file in document.files]
+        changes = [f"  {file.status}: {printable(file.path)}" for file in document.files]
+        lines[-1:] = ["what changes in your files", *changes]
     contents = taken_document(repository.top, landing.taken).contents
     return d.LandedDocument.of(document, page="\n".join(lines), contents=contents)
 

@@ -221,7 +221,7 @@ function placeOf(where: { readonly path: string; readonly function: string } | u
 
 function sinceNode({ id, label }: CandidateEntry): Node {
   const tooltip = [`What changed in ${plain(label, 60)} since you took or decided something of it, rebased or not.`];
-  return { kind: "since", id: `since ${id}`, candidate: id, label: "Changed since you looked", description: "what changed", tooltip, icon: ["history"], children: [] };
+  return { kind: "since", id: `since ${id}`, candidate: id, label: "Changed since you looked", description: "", tooltip, icon: ["history"], children: [] };
 }
 
 /** The icon of a candidate: what is decided of it, or the worst that applies. */
