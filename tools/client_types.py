@@ -12,7 +12,12 @@ from typing import Any
 import msgspec
 
 from excise_server.wire import lsp as p
-from excise_server.wire.documents import CandidatesDocument, LandDocument, TakenDocument
+from excise_server.wire.documents import (
+    CandidatesDocument,
+    LandedDocument,
+    SinceAnswer,
+    TakenDocument,
+)
 
 SOURCES = Path(__file__).parents[1] / "vscode-client" / "src"
 FILE = SOURCES / "protocol.ts"
@@ -28,7 +33,8 @@ NO_CODE = re.compile(r'"[^"\n]*"|//[^\n]*|/\*.*?\*/', re.S)
 DOCUMENTS: dict[str, type[Any]] = {
     "excise/candidates": CandidatesDocument,
     "excise/take": TakenDocument,
-    "excise/land": LandDocument,
+    "excise/land": LandedDocument,
+    "excise/since": SinceAnswer,
 }
 """The records of answers that the protocol leaves to the documents of commands."""
 WORDS: dict[object, str] = {str: "string", int: "number", float: "number", bool: "boolean"}

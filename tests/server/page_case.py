@@ -241,7 +241,7 @@ def _as_html(review: Review, width: int, options: list[str]) -> str:
 def _listed(review: Review, width: int, options: list[str]) -> str:
     aside = [c for c in review.candidates.found if f"hidden={c.label}" in options]
     document = candidates_document(
-        review, aside, {c.id: "hidden" for c in aside}, bases={}, given=()
+        review, aside, {c.id: "hidden" for c in aside}, bases={}, given=(), now={}, changed=()
     )
     return _inert(markdown_pages.candidates_markdown(plain(document)))
 

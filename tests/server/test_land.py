@@ -118,7 +118,13 @@ def test_every_door_has_every_row_of_the_planted_repository(repo):
         two = client.call("excise/land", only)
         unknown = client.refused("excise/land", only | {"candidates": ["nobody"]})
         assert client.exit() == 0
-    assert over_lsp == document
+    assert {key: over_lsp[key] for key in document} == document
+    assert {entry["path"] for entry in over_lsp["contents"]} == {
+        f["path"] for f in document["files"]
+    }
+    assert all(entry["uri"] and entry["problem"] == "" for entry in over_lsp["contents"])
+    assert all(part in over_lsp["page"] for part in (*UNION, BREAKS, COLLIDES))
+    assert "excise land" not in over_lsp["page"]
     assert [each["label"] for each in two["landed"]] == ["methodD", "methodE"]
     assert "no candidate is called nobody" in unknown["message"]
 

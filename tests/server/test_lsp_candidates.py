@@ -122,6 +122,12 @@ def test_whole_worktrees_are_watched_and_news_of_them_is_told_once(repo: Repo):
         assert "worktree:ada" not in ids_of(gone)
         assert ["prunable" in entry["reason"] for entry in gone["rejected"]] == [True]
         assert told(git / "index", git / "HEAD") == [news]
+        # A worktree may lie in a folder whose name says nothing about what is in it.
+        odd = repo.path.parent / "node_modules" / "odd"
+        repo.git("worktree", "add", "--quiet", "-b", "odd", odd)
+        listed(client, repo)
+        assert told(odd / "node_modules" / "x.js") == []
+        assert told(odd / "a.py", odd / "b.py") == [news]
 
 
 def test_branches_are_those_of_the_setting(repo: Repo, client: RawClient):
@@ -427,6 +433,7 @@ def test_since_is_what_the_command_says(repo: Repo, client: RawClient, tmp_path)
     asked = {"uri": repo.path.as_uri(), "old": old, "new": "ada"}
     ran = excise("since", old, "ada", "--repo", str(repo.path), "--format", "json")
     document = client.call("excise/since", asked)
+    assert document.pop("page").startswith(document["summary"])
     assert document == ran.json
     assert sum(document["hunks"].values())
     for wrong in ({"old": "nowhere"}, {"new": "nowhere"}, {"onto": "nowhere"}, {"old": None}):

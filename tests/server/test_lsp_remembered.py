@@ -454,11 +454,18 @@ def test_a_decision_counts_as_looked_at_and_carries_over_what_did_not_change(rep
         assert document["old"]["door"] == "the editor"
         assert {word: n for word, n in document["hunks"].items() if n} == {"same": 1}
 
+    def changed() -> list[str]:
+        with served(repo.path) as review:
+            uri = repo.path.as_uri()
+            return review.client.call("excise/candidates", {"uri": uri})["changed"]
+
     def change(old: str, new: str) -> None:
         dana.write_text(dana.read_text().replace(old, new))
         os.utime(dana, (1_600_000_000 + len(new), 1_600_000_000 + len(new)))
 
+    assert changed() == []
     change("x + 1\n", "1 + x\n")  # another hunk
+    assert ["dana" in name for name in changed()] == [True]
     with served(repo.path) as review:
         review.state()
         hunks = decided(review)["hunks"]

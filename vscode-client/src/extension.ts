@@ -3,6 +3,7 @@ import * as vscode from "vscode";
 import type { ExciseApi } from "../excise";
 import * as add from "./commands/add";
 import * as candidates from "./commands/candidates";
+import * as finish from "./commands/finish";
 import * as hunks from "./commands/hunks";
 import * as server from "./commands/server";
 import { SECTION, SERVER_SETTINGS, settings } from "./config";
@@ -15,7 +16,7 @@ import { registerTools } from "./tools";
 import { looksRevised } from "./triggers";
 
 /** Each function of these modules is a command of its name. */
-const COMMANDS: Record<string, Command> = { ...add, ...candidates, ...hunks, ...server };
+const COMMANDS: Record<string, Command> = { ...add, ...candidates, ...finish, ...hunks, ...server };
 
 let stop: (() => Promise<void>) | undefined;
 

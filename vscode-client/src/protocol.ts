@@ -22,6 +22,7 @@ export interface CandidateEntry {
   readonly why: readonly string[];
   readonly verdict: string | null;
   readonly no_op: boolean;
+  readonly broken: readonly string[];
   readonly syntax_errors: boolean;
   readonly cluster: number;
   readonly representative: boolean;
@@ -35,6 +36,7 @@ export interface CandidateEntry {
   readonly base: string | null;
   readonly behind: number;
   readonly made: number | null;
+  readonly digest: string;
   readonly identical: readonly string[];
   readonly being_written: boolean;
   readonly conflicts: readonly { readonly path: string; readonly reason: string }[];
@@ -46,14 +48,18 @@ export interface CandidatesDocument {
   readonly signature: string;
   readonly repository: string;
   readonly origin: string;
+  readonly digest: string;
   readonly tasks: readonly TaskEntry[];
   readonly candidates: readonly CandidateEntry[];
   readonly similarity: readonly (readonly number[])[];
   readonly words: readonly (readonly string[])[];
   readonly clusters: readonly CandidateCluster[];
+  readonly landed: readonly string[];
   readonly notes: readonly string[];
   readonly rejected: readonly RejectedEntry[];
-  readonly set_aside: readonly { readonly id: string; readonly label: string; readonly state: string }[];
+  readonly set_aside: readonly { readonly id: string; readonly label: string; readonly state: string; readonly digest: string }[];
+  readonly changed: readonly string[];
+  readonly decided: Readonly<Record<string, string>>;
   readonly bases: Readonly<Record<string, string>>;
   readonly given: readonly string[];
 }
@@ -100,9 +106,57 @@ export interface FileEntry {
   readonly facts: readonly string[];
   readonly old_path?: string;
 }
+export interface FinishDocument {
+  readonly repository: string;
+  readonly branch: string;
+  readonly origin: string;
+  readonly digest: string;
+  readonly taken: readonly { readonly candidate: string; readonly label: string }[];
+  readonly files: readonly string[];
+  readonly others: readonly string[];
+  readonly subject: string;
+  readonly message: string;
+  readonly worktrees: readonly FinishedWorktreeEntry[];
+  readonly obstacle: string;
+  readonly notes: readonly string[];
+}
+export interface FinishResult {
+  readonly plan: FinishDocument;
+  readonly check: { readonly command: string; readonly reason: string; readonly output: readonly string[] } | null;
+  readonly commit: string | null;
+  readonly removed: readonly string[];
+  readonly kept: readonly RejectedEntry[];
+}
+export interface FinishedWorktreeEntry {
+  readonly id: string;
+  readonly label: string;
+  readonly folder: string;
+  readonly obstacle: string;
+  readonly state: string;
+}
 export interface GroupEntry { readonly members: readonly string[]; readonly representative: string; readonly min_similarity: number }
+export interface LandedDocument {
+  readonly repository: string;
+  readonly origin: string;
+  readonly digest: string;
+  readonly parts: readonly { readonly candidate: string; readonly path: string; readonly hunk: string | null }[];
+  readonly units: readonly TakenUnitEntry[];
+  readonly files: readonly { readonly path: string; readonly old_path: string; readonly status: string }[];
+  readonly patch: string;
+  readonly written: boolean;
+  readonly undo: string | null;
+  readonly notes: readonly string[];
+  readonly landed: readonly { readonly id: string; readonly label: string }[];
+  readonly left_out: readonly { readonly id: string; readonly label: string }[];
+  readonly undecided: readonly (readonly { readonly id: string; readonly label: string }[])[];
+  readonly branch: string | null;
+  readonly rejected: readonly RejectedEntry[];
+  readonly page: string;
+  readonly contents: readonly ContentEntry[];
+}
 export interface LinesEntry { readonly files: number; readonly added: number; readonly deleted: number }
 export interface RejectedEntry { readonly id: string; readonly reason: string }
+export interface Removed { readonly removed: readonly string[]; readonly unknown: readonly string[] }
 export interface ReportHunk {
   readonly range: Range;
   readonly variants: readonly { readonly ids: readonly string[]; readonly text: string }[];
@@ -134,6 +188,7 @@ export interface ReportRevision {
   readonly why: readonly string[];
   readonly editSize: number;
   readonly syntaxErrors: boolean;
+  readonly broken: readonly string[];
   readonly file: string | null;
 }
 export interface ReviewCandidate {
@@ -190,6 +245,37 @@ export interface ReviewResult {
   readonly problems: readonly { readonly range: Range; readonly message: string; readonly hunk: number | null }[];
 }
 export interface RevisionText { readonly id: string; readonly text: string; readonly label?: string | null }
+export interface SinceAnswer {
+  readonly repository: string | null;
+  readonly summary: string;
+  readonly old: SinceVersionEntry;
+  readonly new: SinceVersionEntry;
+  readonly hunks: Readonly<Record<string, number>>;
+  readonly patches: Readonly<Record<string, number>>;
+  readonly files: readonly SinceFileEntry[];
+  readonly notes: readonly string[];
+  readonly page: string;
+}
+export interface SinceFileEntry {
+  readonly path: string;
+  readonly facts: readonly { readonly status: string; readonly text: string }[];
+  readonly hunks: readonly SinceHunkEntry[];
+}
+export interface SinceHunkEntry {
+  readonly status: string;
+  readonly lo: number | null;
+  readonly hi: number | null;
+  readonly heading: string;
+  readonly old: string;
+  readonly new: string;
+  readonly lines: readonly string[];
+}
+export interface SinceVersionEntry {
+  readonly name: string;
+  readonly commit: string | null;
+  readonly base: string | null;
+  readonly seen: string | null;
+}
 export interface SourceReport {
   readonly name: string;
   readonly found: readonly { readonly id: string; readonly label: string; readonly notes: readonly string[] }[];
@@ -208,6 +294,7 @@ export interface TakeChoice {
 export interface TakenDocument {
   readonly repository: string;
   readonly origin: string;
+  readonly digest: string;
   readonly parts: readonly { readonly candidate: string; readonly path: string; readonly hunk: string | null }[];
   readonly units: readonly TakenUnitEntry[];
   readonly files: readonly { readonly path: string; readonly old_path: string; readonly status: string }[];
@@ -229,6 +316,7 @@ export interface TaskEntry {
   readonly number: number;
   readonly name: string | null;
   readonly members: readonly string[];
+  readonly digest: string;
   readonly families: readonly FamilyEntry[];
   readonly files: readonly ReviewFileEntry[];
 }
@@ -238,7 +326,7 @@ export interface Methods {
   "excise/addRevisions": [{ uri: string; revisions: readonly RevisionText[]; base?: Base | null }, { readonly accepted: readonly string[]; readonly rejected: readonly RejectedEntry[] }];
   "excise/addText": [{ uri: string; text: string; id?: string | null; label?: string | null }, AddTextResult];
   "excise/readPatch": [{ uri: string; patch: string }, { readonly text: string; readonly label: string; readonly notes: readonly string[] }];
-  "excise/removeRevisions": [{ uri: string; ids: readonly string[] }, { readonly removed: readonly string[]; readonly unknown: readonly string[] }];
+  "excise/removeRevisions": [{ uri: string; ids: readonly string[] }, Removed];
   "excise/startAgain": [{ uri: string }, { readonly started: boolean }];
   "excise/listRevisions": [{ uri: string }, { readonly revisions: readonly { readonly id: string; readonly label: string }[] }];
   "excise/report": [{ uri: string }, ReportResult];
@@ -248,12 +336,15 @@ export interface Methods {
   "excise/compare": [{ uri: string; ids?: readonly string[] | null }, CompareResult];
   "excise/revisionContent": [{ uri: string; id?: string | null }, { readonly text: string }];
   "excise/candidates": [{ uri: string; git?: readonly string[] | null; patches?: readonly string[] | null; only?: readonly string[] | null; onto?: string | null; base?: readonly string[] | null; issue?: string | null; verdicts?: readonly string[] | null; task?: string | null; path?: readonly string[] | null; intent?: string | null }, CandidatesDocument];
+  "excise/since": [{ uri: string; old?: string | null; new?: string | null; onto?: string | null; path?: readonly string[] | null }, SinceAnswer];
   "excise/review": [{ uri: string; after?: number | null; marks?: boolean | null }, ReviewResult];
-  "excise/decide": [{ uri: string; hunk: number; version: number; state?: number | null; decided?: boolean | null }, { readonly decided: number; readonly undecided: number }];
+  "excise/decide": [{ uri: string; version: number; hunk?: number | null; state?: number | null; decided?: boolean | null; candidate?: string | null; among?: readonly string[] | null }, { readonly decided: number; readonly undecided: number }];
   "excise/hide": [{ ids: readonly string[]; hidden?: boolean | null }, { readonly hidden: readonly string[]; readonly rejected: readonly string[] }];
   "excise/reject": [{ ids: readonly string[]; rejected?: boolean | null }, { readonly hidden: readonly string[]; readonly rejected: readonly string[] }];
   "excise/setBase": [{ uri: string; id: string; base?: string | null }, { readonly commit: string | null }];
   "excise/take": [{ uri: string; choices: readonly TakeChoice[]; digest?: string | null; issue?: string | null; anyway?: boolean | null; split?: boolean | null }, TakenDocument];
+  "excise/land": [{ uri: string; git?: readonly string[] | null; patches?: readonly string[] | null; only?: readonly string[] | null; onto?: string | null; base?: readonly string[] | null; issue?: string | null; verdicts?: readonly string[] | null; task?: string | null; candidates?: readonly string[] | null; anyway?: boolean | null }, LandedDocument];
+  "excise/finish": [{ uri: string; digest?: string | null; subject?: string | null; run?: string | null; write?: boolean | null; remove?: readonly string[] | null }, FinishResult];
 }
 
 export const DID_CHANGE_REPORT = "excise/didChangeReport";

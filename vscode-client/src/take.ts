@@ -6,7 +6,7 @@ import { opened, rangeOf } from "./documents";
 import type { Parts } from "./parts";
 import type { ContentEntry, TakeChoice, TakenDocument } from "./protocol";
 import type { Supervisor } from "./supervisor";
-import { Halt, count, message, plain } from "./text";
+import { Halt, count, message, plain, reason } from "./text";
 
 /** A changed file: its bytes before and after, and what the server adds for an editor (docs/lsp-extensions.md). */
 export interface Content extends ContentEntry {
@@ -20,6 +20,9 @@ export interface Content extends ContentEntry {
 interface Taken extends TakenDocument {
   readonly contents: readonly Content[];
 }
+
+/** What is written of an answer: the files, and what to know of them. */
+export type Written = Pick<Taken, "contents" | "notes">;
 
 const EXECUTABLE = "100755";
 
@@ -44,18 +47,39 @@ export async function unlessBroken<T>(take: (anyway: boolean) => Promise<T>): Pr
 }
 
 /** Take the chosen parts; `name` is the label on the undo stack. */
-export async function takeChoices({ supervisor }: Parts, folder: vscode.Uri, choices: readonly TakeChoice[], name: string): Promise<void> {
+export async function takeChoices(parts: Parts, folder: vscode.Uri, choices: readonly TakeChoice[], name: string): Promise<void> {
   let agreed = false;
   const first = await unlessBroken((anyway) => {
     agreed = anyway;
-    return putTogether(supervisor, folder, choices, anyway);
+    return putTogether(parts.supervisor, folder, choices, anyway);
   });
+  const written = await write(first, () => putTogether(parts.supervisor, folder, choices, agreed), name);
+  // Who takes a whole candidate has decided what it leaves alone as well.
+  for (const { candidate } of choices.filter(({ hunk }) => (hunk ?? null) === null)) {
+    const among = parts.candidates.shown?.result?.tasks.find(({ members }) => members.includes(candidate))?.members ?? null;
+    await Promise.all(written.map(({ uri }) => decideRest(parts, vscode.Uri.parse(uri), candidate, among)));
+  }
+  parts.candidates.later();
+}
+
+/** The hunks of an open document that a candidate leaves alone are decided, if only those `among` which it was chosen change them. */
+export async function decideRest({ supervisor, reviews, log }: Parts, uri: vscode.Uri, candidate: string, among: readonly string[] | null): Promise<void> {
+  const document = opened(uri);
+  if (document !== undefined) {
+    const params = { uri: uri.toString(), version: document.version, candidate, among };
+    await supervisor.request("excise/decide", params).catch((error: unknown) => log.debug(reason(error)));
+    reviews.forget(uri);
+  }
+}
+
+/** Make one edit of what the server put together, asked again for files that it had not open. */
+export async function write(first: Written, again: () => Promise<Written>, name: string): Promise<readonly Content[]> {
   // Open files whose text will change, so that the edits are of the editor's text.
   const edited = first.contents.filter(({ edits }) => edits !== null);
   await Promise.all(edited.map(({ old_uri }) => vscode.workspace.openTextDocument(vscode.Uri.parse(old_uri))));
   // The edits of a file that the server had not open are of the disk: now they are of the editor's text.
   const unknown = edited.some(({ version }) => version === null);
-  const { contents, notes } = unknown ? await putTogether(supervisor, folder, choices, agreed) : first;
+  const { contents, notes } = unknown ? await again() : first;
   const problem = contents.find((content) => content.problem !== "");
   if (problem !== undefined) {
     throw new Halt(`nothing was taken: ${plain(problem.path, 100)}: ${problem.problem}`);
@@ -77,6 +101,7 @@ export async function takeChoices({ supervisor }: Parts, folder: vscode.Uri, cho
   }
   const done = `$(check) Excise: ${message(name, 60)}: ${count(contents.length, "file")}, not saved yet`;
   vscode.window.setStatusBarMessage(done, 6000);
+  return contents;
 }
 
 function enter(edit: vscode.WorkspaceEdit, content: Content, note: vscode.WorkspaceEditEntryMetadata): void {
@@ -139,11 +164,20 @@ export class Contents implements vscode.TextDocumentContentProvider {
     return uri;
   }
 
+  /** Show a page that the server made, as plain text. */
+  async show(name: string, text: string, language: string): Promise<void> {
+    const uri = vscode.Uri.from({ scheme: SCHEME, path: `/${name}` });
+    this.known.set(uri.toString(), text);
+    this.changed.fire(uri);
+    const document = await vscode.languages.setTextDocumentLanguage(await vscode.workspace.openTextDocument(uri), language);
+    await vscode.window.showTextDocument(document);
+  }
+
   /** The server is asked for documents that were not put here, as after a window was reloaded. */
   async provideTextDocumentContent(uri: vscode.Uri): Promise<string> {
     const text = this.known.get(uri.toString());
-    if (text !== undefined) {
-      return text;
+    if (text !== undefined || uri.query === "") {
+      return text ?? "Ask for this page again.\n";
     }
     const { folder, candidate, path, side } = JSON.parse(uri.query) as Address;
     const choices = [{ candidate, path, conflicts: true }];

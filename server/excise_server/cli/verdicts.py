@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Sequence
-from contextlib import suppress
 
 import click
 import msgspec
@@ -15,17 +13,12 @@ from excise_server.cli.candidate_options import Asked
 from excise_server.cli.options import asked_jobs
 from excise_server.cli.progress import progress
 from excise_server.cli.streams import say
-from excise_server.foundation.escape import printable
 from excise_server.foundation.inputs import SourceError
 from excise_server.git.repository import Repository
+from excise_server.processes.checked import run_once
 from excise_server.processes.parsers import cache_folder
-from excise_server.processes.runs import JOBS, SECONDS, Runs, own_folder, run_in_folders
-from excise_server.review.candidate import Candidate
-from excise_server.review.evidence import Place
+from excise_server.processes.runs import JOBS, SECONDS, Runs, run_in_folders
 from excise_server.sources.candidates import SAVED, Candidates
-
-_TAIL, _TAIL_LINES = 4_000, 20
-"""Bytes and lines at the end of a run's output that are shown."""
 
 verdict_option = click.option(
     "--verdicts",
@@ -61,7 +54,10 @@ def run_checks(
             say=say,
         )
     of_class = [[candidates.found[index] for index in members] for members in classes]
-    runs = _run(run, of_class, asked.timeout, place=place)
+    if (cache := cache_folder()) is None:
+        raise SourceError("no cache folder for the output", hint="set HOME or XDG_CACHE_HOME")
+    jobs, seconds = asked_jobs() or JOBS, asked.timeout or SECONDS
+    runs = run_in_folders(run, of_class, cache, place=place, jobs=jobs, seconds=seconds, say=say)
     if runs.verdicts:
         say(f"verdicts for --verdicts: {runs.file}")
     return runs
@@ -80,48 +76,17 @@ def _classes(candidates: Candidates, task: str) -> list[list[int]]:
     return msgspec.json.decode(answer, type=list[list[int]])
 
 
-def _run(
-    command: str,
-    classes: Sequence[Sequence[Candidate]],
-    timeout: float | None,
-    *,
-    place: Place = own_folder,
-    with_base: bool = True,
-) -> Runs:
-    cache = cache_folder()
-    if cache is None:
-        raise SourceError("no cache folder for the output", hint="set HOME or XDG_CACHE_HOME")
-    return run_in_folders(
-        command,
-        classes,
-        cache,
-        place=place,
-        with_base=with_base,
-        jobs=asked_jobs() or JOBS,
-        seconds=timeout or SECONDS,
-        say=say,
-    )
-
-
 def run_on_mix(folder: str, run: str, timeout: float | None) -> str:
     """Run a command in a folder with a mix. Return why the mix did not pass, or an empty string.
 
     The end of the output is shown then. Raises click.Abort if the user stopped the command.
     """
-    mix = Candidate("mix", folder, "", "", label="the mix")
-    runs = _run(run, [[mix]], timeout, with_base=False)
-    if runs.interrupted:
+    checked = run_once(folder, run, timeout, say)
+    if checked.interrupted:
         raise click.Abort
-    [verdict] = runs.verdicts
-    if verdict.passed:
-        return ""
-    for log in runs.folder.glob("*.log"):
-        with suppress(OSError), open(log, "rb") as file:
-            file.seek(max(0, os.path.getsize(log) - _TAIL))
-            lines = file.read().decode("utf-8", "replace").rstrip().split("\n")
-        for line in lines[-_TAIL_LINES:]:
-            print(f"  {printable(line)}", file=sys.stderr)
-    return verdict.reason
+    for line in checked.output:
+        print(f"  {line}", file=sys.stderr)
+    return checked.reason
 
 
 def say_left_out(lines: Sequence[str]) -> None:

@@ -1,10 +1,12 @@
-"""A new branch, of commits made of files in memory: no working tree and no hook takes part."""
+"""Commits made of files in memory, on a new branch or the user's: no hook takes part."""
 
 from __future__ import annotations
 
 import os
+import shutil
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 from excise_server.foundation.changes import SUBMODULE, Side
@@ -124,3 +126,68 @@ def _entries(
         if side is not None:
             blob = side.blob if side.mode == SUBMODULE else blobs[path]
             yield f"{side.mode} {blob}\t".encode() + os.fsencode(path) + b"\0"
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedOut:
+    """What the working tree is on: a branch (empty: HEAD is detached), and its commit."""
+
+    branch: str
+    commit: str
+
+
+def checked_out(repository: Repository) -> CheckedOut:
+    """Return the branch that is checked out.
+
+    Raises SourceError if there is no commit yet.
+    """
+    if (commit := repository.head()) is None:
+        raise SourceError("no commits yet", hint="commit something first")
+    name = os.fsdecode(repository.git.run("rev-parse", "--symbolic-full-name", "HEAD")).strip()
+    return CheckedOut(name.removeprefix("refs/heads/") if name.startswith("refs/") else "", commit)
+
+
+def commit_files(
+    repository: Repository, on: CheckedOut, files: Mapping[str, Side | None], message: str
+) -> str:
+    """Commit some files on the branch that is checked out, and return the id of the commit.
+
+    What else is staged stays staged, and uncommitted. The index is locked as git locks it, from
+    before the commit is made until it has the files, so that nobody sees one without the other. No
+    file of the working tree is touched, and no hook is run.
+
+    Raises SourceError if the index is locked, the branch has moved, or git fails.
+    """
+    git, ref = repository.git, f"refs/heads/{on.branch}"
+    index = os.path.join(repository.git_dir, "index")
+    lock = f"{index}.lock"
+    try:
+        descriptor = os.open(lock, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
+    except FileExistsError as error:
+        hint = f"wait for the git that is running; if there is none, remove {visible(lock)}"
+        raise SourceError("git's index is locked", hint=hint) from error
+    except OSError as error:
+        raise SourceError(f"git's index cannot be written: {error.strerror}") from error
+    try:
+        with open(descriptor, "wb") as copy, suppress(FileNotFoundError), open(index, "rb") as file:
+            shutil.copyfileobj(file, copy)
+        if checked_out(repository) != on:
+            raise SourceError("another commit is checked out by now", hint="look again")
+        with tempfile.TemporaryDirectory(prefix="excise-commit-") as folder:
+            alone = os.path.join(folder, "index")
+            blobs = _blobs(repository, alone, folder, files)
+            entries = b"".join(_entries(files, blobs, len(on.commit)))
+            git.write("read-tree", on.commit, index=alone)
+            git.write("update-index", "-z", "--index-info", index=alone, stdin=entries)
+            tree = git.write("write-tree", "--missing-ok", index=alone).decode().strip()
+            text = message.encode("utf-8", "surrogateescape")
+            made = git.write("commit-tree", tree, "-p", on.commit, index=alone, stdin=text)
+            commit = made.decode().strip()
+        git.write("update-index", "-z", "--index-info", index=lock, stdin=entries)
+        subject = message.partition("\n")[0]
+        git.write("update-ref", "-m", f"commit: {subject}", ref, commit, on.commit, index=lock)
+        os.replace(lock, index)
+    finally:
+        with suppress(FileNotFoundError):
+            os.unlink(lock)
+    return commit

@@ -27,7 +27,7 @@ from pygls.exceptions import JsonRpcException
 
 from excise import __version__
 from excise_server.foundation.escape import source_text
-from excise_server.lsp import actions, candidates, documents, edits, review, standard
+from excise_server.lsp import actions, candidates, documents, edits, finishing, review, standard
 from excise_server.lsp.rpc import BadFrame, Outbox, frames
 from excise_server.lsp.server import ExciseServer
 from excise_server.lsp.settings import SECTION, merged
@@ -130,7 +130,8 @@ CUSTOM: dict[str, Callable[..., Any]] = {
     "excise/reject": candidates.reject,
     "excise/setBase": candidates.set_base,
     "excise/take": edits.take,
-    "excise/land": candidates.land,
+    "excise/land": edits.land,
+    "excise/finish": finishing.finish,
     "excise/counters": review.counters,
 }
 HANDLERS: dict[str, Callable[..., Any]] = {

@@ -186,21 +186,40 @@ async def candidates(ls: ExciseServer, params: p.CandidatesParams) -> dict[str, 
     place = place_of(ls, params.uri)
     await ls.memory.ready()
     if ls.can("workspace.did_change_watched_files.dynamic_registration"):
-        # Before they are read: what is written meanwhile is told of.
-        ls.gatherer.watch_trees(params.uri, *await asyncio.to_thread(_trees, place))
+        # Before they are read: what is written meanwhile is told of. Git is asked if there are
+        # others than the last time, as its records say.
+        known = ls.gatherer.trees_of(params.uri)
+        records = "" if known is None else await asyncio.to_thread(worktree_records, known.common)
+        if known is None or known.records != records:
+            ls.gatherer.watch_trees(params.uri, *await asyncio.to_thread(_trees, place))
     asked = msgspec.structs.asdict(params) | {"intent": _intent(ls, params.intent)}
-    return await survey(ls, "candidates", place, **asked)
+    return await survey(ls, "candidates", place, unsaved=unsaved(ls), **asked)
 
 
-def _trees(place: RepositoryFolder) -> tuple[list[str], str]:
-    """Return the worktrees of a repository, and its own folder. The survey says what is wrong."""
+def _trees(place: RepositoryFolder) -> tuple[list[str], str, str]:
+    """Return the worktrees of a repository, its own folder, and its records of them.
+
+    The survey says what is wrong.
+    """
     from excise_server.git.repository import open_folder
 
     try:
         repository = open_folder(place.folder, place.folders)
-        return [tree.path for tree in repository.worktrees()], repository.common
+        records = worktree_records(repository.common)
+        return [tree.path for tree in repository.worktrees()], repository.common, records
     except (SourceError, UnansweredError):
-        return [], place.folder
+        return [], place.folder, ""
+
+
+def worktree_records(common: str) -> str:
+    """Return what tells that worktrees of a repository came, went or moved, without git."""
+    records = []
+    with suppress(OSError), os.scandir(os.path.join(common, "worktrees")) as entries:
+        for entry in entries:
+            with suppress(OSError):
+                status = os.lstat(os.path.join(entry.path, "gitdir"))
+                records.append(f"{entry.name}/{status.st_ino}/{status.st_mtime_ns}")
+    return f"{common}:{'/'.join(sorted(records))}"
 
 
 async def since(ls: ExciseServer, params: p.SinceParams) -> dict[str, Any]:
@@ -213,17 +232,6 @@ async def since(ls: ExciseServer, params: p.SinceParams) -> dict[str, Any]:
     asked = msgspec.structs.asdict(params)
     arguments = arguments_of(folder=place.folder, folders=place.folders, **asked)
     return await _surveyed(ls, "since", place, arguments)
-
-
-async def land(ls: ExciseServer, params: p.LandParams) -> dict[str, Any]:
-    """Put candidates of different tasks together, and say what fits; nothing is written.
-
-    Raises JsonRpcInvalidParams if the URI is not inside of a workspace folder. Raises RequestFailed
-    if the workspace is not trusted, a name denotes no candidate or task, or the union cannot work.
-    """
-    place = place_of(ls, params.uri)
-    await ls.memory.ready()
-    return await survey(ls, "land", place, **msgspec.structs.asdict(params))
 
 
 async def survey(
@@ -256,6 +264,18 @@ async def _surveyed(
             return await asyncio.to_thread(ls.pool.second.survey, kind, arguments, cancel)
         except SourceError as error:
             raise RequestFailed(str(error)) from error
+
+
+def unsaved(ls: ExciseServer) -> dict[str, str]:
+    """Return the texts in the editor that the disk does not have, by path, with links followed."""
+    documents = [ls.session.find(uri) for uri in ls.session.open_uris()]
+    return {
+        os.path.realpath(path): text
+        for document in documents
+        if document is not None and document.buffer is not None
+        if (text := document.buffer.text()) != document.saved
+        if (path := local_path(document.uri)) is not None
+    }
 
 
 def _with_paths(candidate: Given) -> Given:

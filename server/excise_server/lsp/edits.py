@@ -135,6 +135,25 @@ async def take(ls: ExciseServer, params: p.TakeParams) -> dict[str, Any]:
     document = await survey(ls, "taken", place, plan=plan, issue=params.issue)
     if (refusal := document.pop("refusal")) is not None:
         raise refused(refusal)
+    return await _with_edits(ls, place, document)
+
+
+async def land(ls: ExciseServer, params: p.LandParams) -> dict[str, Any]:
+    """Put candidates of different tasks together, with the edits of each file, and say what fits.
+
+    Raises JsonRpcInvalidParams if the URI is not inside of a workspace folder. Raises RequestFailed
+    if the workspace is not trusted, a name denotes no candidate or task, or the union cannot work.
+    """
+    place = place_of(ls, params.uri)
+    await ls.memory.ready()
+    document = await survey(ls, "land", place, **asdict(params))
+    return await _with_edits(ls, place, document)
+
+
+async def _with_edits(
+    ls: ExciseServer, place: RepositoryFolder, document: dict[str, Any]
+) -> dict[str, Any]:
+    """Add to the files of a take their URIs, and the edits of the client's texts."""
     top = Path(document["repository"])
     shown: dict[str, tuple[str, int | None]] = {}
     for entry in document["contents"]:

@@ -78,6 +78,16 @@ class OwnFile:
     lines: LineMap
 
 
+@dataclass(frozen=True, slots=True)
+class WatchedTrees:
+    """The worktrees that are watched for a folder of a client, and their repository's own."""
+
+    uri: str
+    folders: tuple[str, ...]
+    common: str
+    records: str
+
+
 _Asked = tuple[Context, bool]
 """The question to the sources, and whether memory has been asked before."""
 
@@ -107,7 +117,7 @@ class Gatherer:
         self.choices = SourceChoices()
         """The sources to ask, with their settings."""
         self._watcher, self._server = Watcher(server), server
-        self._trees: dict[str, str] = {}
+        self._trees: dict[str, WatchedTrees] = {}
         self._changed_trees: set[str] = set()
         self._gathered: dict[str, Gathered] = {}
         self.scheduler: Scheduler[_Asked, Gathered] = Scheduler(
@@ -146,35 +156,45 @@ class Gatherer:
             for key in self._watcher.affected(path):
                 if key not in self._trees:
                     self.scheduler.changed(key)
-                elif key not in self._changed_trees and self._is_news(path):
+                elif key not in self._changed_trees and self._is_news(key, path):
                     self._changed_trees.add(key)
                     asyncio.get_running_loop().call_later(_TREE_PAUSE, self._tell, key)
 
-    def watch_trees(self, uri: str, folders: Iterable[str], common: str) -> None:
+    def trees_of(self, uri: str) -> WatchedTrees | None:
+        """Return the worktrees that are watched for a folder of the client, if any are."""
+        return self._trees.get(f"worktrees of {uri}")
+
+    def watch_trees(self, uri: str, folders: Iterable[str], common: str, records: str) -> None:
         """Tell the client from now on that a file of these worktrees, or a ref, has changed.
 
         - ``uri``: the folder that the client is told of.
         - ``folders``, ``common``: the worktrees and the folder of their repository.
+        - ``records``: by which it is known whether there are others by now.
         """
-        self._trees[f"worktrees of {uri}"] = uri
-        trees = (WatchedFiles(folder, "**") for folder in folders)
+        key, tops = f"worktrees of {uri}", tuple(folders)
+        self._trees[key] = WatchedTrees(uri, tops, common, records)
+        trees = (WatchedFiles(folder, "**") for folder in tops)
         of_git = (WatchedFiles(common, pattern) for pattern in _GIT_FILES)
-        self._watcher.watch(f"worktrees of {uri}", (*trees, *of_git))
+        self._watcher.watch(key, (*trees, *of_git))
 
-    @staticmethod
-    def _is_news(path: str) -> bool:
-        """Whether a file that changed may be one of a candidate, or tells of its commits."""
-        parts = path.split(os.sep)
-        if ".git" not in parts:
+    def _is_news(self, key: str, path: str) -> bool:
+        """Whether a file that changed may be one of a candidate, or tells of its commits.
+
+        A worktree may itself be in a folder whose name means nothing inside of it.
+        """
+        trees = self._trees[key]
+        tops = [top for top in (*trees.folders, trees.common) if f"{path}/".startswith(f"{top}/")]
+        parts = path[len(max(tops, key=len, default="")) :].split(os.sep)
+        if trees.common not in tops:
             return _NOT_SOURCES.isdisjoint(parts)
-        inside_git = parts[parts.index(".git") + 1 :]
+        inside_git = path[len(trees.common) + 1 :].split(os.sep)
         is_ours = inside_git[:1] in ([pattern.split("/")[0]] for pattern in _GIT_FILES)
         return is_ours and not path.endswith(".lock")
 
     def _tell(self, key: str) -> None:
         self._changed_trees.discard(key)
-        if (uri := self._trees.get(key)) is not None:
-            told = p.DidChangeReportParams(uri, None)
+        if (trees := self._trees.get(key)) is not None:
+            told = p.DidChangeReportParams(trees.uri, None)
             self._server.protocol.notify(p.DID_CHANGE_REPORT, told)
 
     def files(self, key: str) -> dict[str, OwnFile]:

@@ -456,14 +456,29 @@ async def review(ls: ExciseServer, params: p.ReviewParams) -> p.ReviewResult:
 
 
 async def decide(ls: ExciseServer, params: p.DecideParams) -> p.DecideResult:
-    """Record that a hunk keeps the origin's text, or undo that with ``decided: false``."""
+    """Record that hunks keep the origin's text, or undo that with ``decided: false``.
+
+    Of a candidate that was taken, these are the hunks that it leaves alone and its rivals change.
+
+    Raises JsonRpcInvalidParams if neither a hunk nor a candidate of the document is named.
+    """
     analysis = await analysed(ls, params)
-    hunk = hunk_of(analysis, params.hunk)
-    is_kept = params.decided is not False
-    ls.session.keep(params.uri, (hunk.lo, hunk.hi), texts_seen(hunk) if is_kept else None)
-    if is_kept:
-        others = (v.members for v in hunk.variants if v.text != hunk.text)
-        ids = analysis.snapshot.ids
+    ids, is_kept = analysis.snapshot.ids, params.decided is not False
+    hunks = [hunk_of(analysis, params.hunk)] if params.hunk is not None else []
+    if params.hunk is None:
+        if params.candidate not in ids:
+            raise JsonRpcInvalidParams("name a hunk, or a candidate of the document")
+        rivals = {*(ids if params.among is None else params.among)} - {params.candidate}
+        hunks = [
+            hunk
+            for hunk in analysis.hunks
+            if all(v.text == hunk.text or {ids[m] for m in v.members} <= rivals
+                   for v in hunk.variants)
+        ]  # fmt: skip
+    for hunk in hunks:
+        ls.session.keep(params.uri, (hunk.lo, hunk.hi), texts_seen(hunk) if is_kept else None)
+    if is_kept and params.hunk is not None:
+        others = (v.members for v in hunks[0].variants if v.text != hunks[0].text)
         note_decided(ls, params.uri, [ids[member] for members in others for member in members])
     newest = await ls.newest(params.uri)
     await ls.memory.written()

@@ -9,14 +9,15 @@ from __future__ import annotations
 import json
 import os
 import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 
 import msgspec
 
 from excise import CancelFlag
-from excise_server.foundation.changes import Side
+from excise.text import raw_lines
+from excise_server.foundation.changes import Side, differing_lines
 from excise_server.foundation.escape import visible
 from excise_server.foundation.inputs import SourceError, megabytes
 from excise_server.git.repository import Repository
@@ -104,6 +105,57 @@ def note_decided(
     return said
 
 
+def changed_since_reviewed(
+    repository: Repository, candidates: Iterable[Candidate], cache: Path | None = None
+) -> list[str]:
+    """Return the ids of candidates that make other edits than when they were last looked at.
+
+    Where an edit is counts for nothing, as a rebase moves it; `compare_versions` tells exactly.
+    What cannot be read is not known to have changed.
+    """
+    folder = cache or cache_folder()
+    if folder is None:
+        return []
+    store, changed, last = Store(folder, repository.common), [], dict[str, int]()
+    with suppress(StoreError, ValueError, TypeError, zlib.error, msgspec.MsgspecError):
+        query = "select rowid, names from seen order by used desc, rowid desc"
+        for row, names in store.read(query):
+            last = dict.fromkeys(json.loads(names), row) | last
+        for candidate in candidates:
+            row = next((last[name] for name in _names(candidate) if name in last), None)
+            kept = None if row is None else _kept(store, row)
+            if kept is not None and _edits(*kept) != _edits(candidate.old, candidate.new):
+                changed.append(candidate.id)
+    return changed
+
+
+def _edits(old: Mapping[str, Side], new: Mapping[str, Side]) -> dict[str, list[tuple[str, ...]]]:
+    """Return by path the lines that are removed and added, wherever they are."""
+    edits = {}
+    for path in old.keys() | new.keys():
+        sides = (old.get(path), new.get(path))
+        modes = tuple("" if side is None else side.mode for side in sides)
+        before, after = (raw_lines((side.text or "") if side else "") for side in sides)
+        runs = [
+            ("".join(before[o_lo:o_hi]), "".join(after[a_lo:a_hi]))
+            for o_lo, o_hi, a_lo, a_hi in differing_lines(before, after)
+        ]
+        if any(side is not None and side.text is None for side in sides):
+            runs = [(repr(side and side.data), "") for side in sides]
+        edits[path] = [modes, *sorted(runs)]
+    return edits
+
+
+def _kept(store: Store, row: int) -> tuple[dict[str, Side], dict[str, Side]] | None:
+    """Return the files of a remembered version before and after, unless it is forgotten."""
+    files = store.read("select files from seen where rowid = ?", row)
+    if not files:
+        return None
+    kept = msgspec.msgpack.decode(_unpacked(files[0][0]), type=_Kept)
+    old, new = ({p: Side(m, d, b) for p, m, d, b in part} for part in (kept.old, kept.new))
+    return old, new
+
+
 def version_reviewed(
     repository: Repository, newer: CandidateVersion, cache: Path | None = None
 ) -> CandidateVersion:
@@ -121,16 +173,12 @@ def version_reviewed(
         for row, known, commit, door, when in store.read(query) if store else ():
             if names.isdisjoint(json.loads(known)):
                 continue
-            files = store.read("select files from seen where rowid = ?", row) if store else []
-            data = files[0][0]
-            kept = msgspec.msgpack.decode(_unpacked(data), type=_Kept)
-            old, new = (
-                {p: Side(m, d, b) for p, m, d, b in files} for files in (kept.old, kept.new)
-            )
+            if store is None or (kept := _kept(store, row)) is None:
+                continue
             return CandidateVersion(
                 newer.name,
                 Candidate(newer.candidate.id, "", "", "", newer.candidate.names),
-                remembered=SeenVersion(int(when), str(door), str(commit), old, new),
+                remembered=SeenVersion(int(when), str(door), str(commit), *kept),
             )
         damage = store.repaired if store else ""
     except (StoreError, ValueError, TypeError, zlib.error, msgspec.MsgspecError) as error:

@@ -22,6 +22,7 @@ from excise_server.foundation.inputs import SourceError, first_few
 from excise_server.report.documents import group_entry, renamed_of
 from excise_server.report.words import disagree, words_of
 from excise_server.review.candidate import review_digest
+from excise_server.review.decided import decided_states
 from excise_server.review.families import COMMENT
 from excise_server.review.heads import Head, heads_above, qualified
 from excise_server.review.hunks import FileChange, ReviewedFile, hunk_name, lines_named
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from excise.patches import FilePair
     from excise_server.candidates.worktrees import Review
     from excise_server.review.candidate import Candidate
+    from excise_server.review.decided import Now
     from excise_server.review.ranked import RankedTask
     from excise_server.review.relations import CandidateRelation
 
@@ -85,6 +87,8 @@ def candidates_document(
     *,
     bases: Mapping[str, str],
     given: Collection[str],
+    now: Now,
+    changed: Sequence[str],
 ) -> d.CandidatesDocument:
     """Return the document of `review_document`, with the decisions about candidates.
 
@@ -92,13 +96,18 @@ def candidates_document(
       ``rejected``.
     - ``bases``: by id the commits that were set by hand.
     - ``given``: the ids of those that came from a client.
+    - ``now``: the user's files that differ from the target.
+    - ``changed``: the ids of those that have changed since the user looked.
     """
     document = review_document(review)
+    tasks = [[*task.members] for task in document.tasks]
     return d.CandidatesDocument.of(
         document,
         set_aside=[
             d.SetAsideEntry.of(c, label=visible(c.label), state=states[c.id]) for c in aside
         ],
+        changed=list(changed),
+        decided=decided_states(review.candidates.found, tasks, now),
         bases=dict(bases),
         given=[entry.id for entry in document.candidates if entry.id in given],
     )

@@ -585,11 +585,67 @@ class SetAsideEntry(Shape, frozen=True, kw_only=True):
 
 
 class CandidatesDocument(ReviewDocument, frozen=True, kw_only=True):
-    """The answer of `excise/candidates`: the command's document for candidates not set aside."""
+    """The answer of `excise/candidates`: the command's document for candidates not set aside.
+
+    - ``decided``: by id, what is decided of a candidate: ``taken``, ``partly taken`` or ``passed
+      over`` for another one of its task. Who is not in it is open.
+    - ``changed``: ids of candidates that have changed since the user looked at them.
+    """
 
     set_aside: list[SetAsideEntry]
+    changed: list[str]
+    decided: dict[str, str]
     bases: dict[str, str]
     given: list[str]
+
+
+# --- the end of a review --------------------------------------------------------------------------
+
+
+class TakenFromEntry(Shape, frozen=True, kw_only=True):
+    """A candidate that the user's files have: all of it (``whole``) or a part, in these files."""
+
+    candidate: str
+    label: str
+    whole: bool
+    paths: list[str]
+
+
+class FinishedWorktreeEntry(Shape, frozen=True, kw_only=True):
+    """Another worktree: it may be removed, unless there is an ``obstacle``.
+
+    ``state`` is a digest of what it has, by which it is known whether it is still the same.
+    """
+
+    id: str
+    label: str
+    folder: str
+    obstacle: str
+    state: str
+
+
+class FinishDocument(Shape, frozen=True, kw_only=True):
+    """What `excise/finish` would commit, and which worktrees it could remove.
+
+    - ``files``, ``digest``: the files to commit, and a digest of them and of the commit below.
+    - ``others``: files that differ from HEAD as well, and are left as they are.
+    - ``message``: the message, without its first line, that says what was taken from whom.
+    - ``obstacle``: why nothing can be committed, or empty.
+    """
+
+    schema: int = SCHEMA
+    repository: str
+    branch: str
+    origin: str
+    digest: str
+    taken: list[TakenFromEntry]
+    files: list[str]
+    others: list[str]
+    subject: str
+    message: str
+    worktrees: list[FinishedWorktreeEntry]
+    obstacle: str
+    notes: list[str]
 
 
 # --- what is taken of them ------------------------------------------------------------------------
@@ -729,6 +785,12 @@ class SinceDocument(Shape, frozen=True, kw_only=True):
     notes: list[str]
 
 
+class SinceAnswer(SinceDocument, frozen=True, kw_only=True):
+    """The answer of `excise/since`: the command's document and its page, as plain text."""
+
+    page: str
+
+
 class NotedDocument(Shape, frozen=True, kw_only=True):
     """What a worker says of each candidate that it was to remember as looked at."""
 
@@ -825,6 +887,13 @@ class LandDocument(TakeDocument, frozen=True, kw_only=True):
     branch: str | None
     commits: list[str]
     rejected: list[RejectedEntry]
+
+
+class LandedDocument(LandDocument, frozen=True, kw_only=True):
+    """The answer of `excise/land`: the command's document, its page, and the files of the union."""
+
+    page: str
+    contents: list[ContentEntry]
 
 
 # --- patches --------------------------------------------------------------------------------------

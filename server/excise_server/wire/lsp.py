@@ -12,7 +12,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import msgspec
 from lsprotocol import types as t
 
-from excise_server.wire.documents import GroupEntry, RejectedEntry, ReviewVariantEntry
+from excise_server.wire.documents import (
+    FinishDocument,
+    GroupEntry,
+    RejectedEntry,
+    ReviewVariantEntry,
+)
 from excise_server.wire.sources import CHOSEN
 
 
@@ -445,6 +450,42 @@ class TakeParams(ProtocolRecord):
     split: bool | None = None
 
 
+class FinishParams(ProtocolRecord):
+    """The repository of a review that ends, and what to do: without ``write``, only say what.
+
+    - ``digest``: of the plan that the user agreed to; another one is refused.
+    - ``subject``: the first line of the message.
+    - ``run``: a command that must pass, before anything is committed.
+    - ``write``: whether the files of the plan are committed.
+    - ``remove``: ids of worktrees to remove, once that is done.
+    """
+
+    uri: str
+    digest: str | None = None
+    subject: str | None = None
+    run: str | None = None
+    write: bool | None = None
+    remove: list[str] | None = None
+
+
+class FinishCheck(ProtocolRecord):
+    """A command that was run: why it did not pass (empty: it did), and its last lines then."""
+
+    command: str
+    reason: str
+    output: list[str]
+
+
+class FinishResult(ProtocolRecord):
+    """The plan, how the check went, the commit, and the worktrees that were removed, or why not."""
+
+    plan: FinishDocument
+    check: FinishCheck | None
+    commit: str | None
+    removed: list[str]
+    kept: list[RejectedEntry]
+
+
 class LandParams(ChoosingParams):
     """Candidates to put together, by id or label; without any, those of all tasks, or of one."""
 
@@ -535,12 +576,18 @@ class ReviewResult(ProtocolRecord):
 
 
 class DecideParams(DocumentParams):
-    """A hunk of this version whose text is to stay as the origin has it, or no longer."""
+    """What is to stay as the origin has it in this version, or no longer.
 
-    hunk: int
+    Without ``hunk``, all hunks that the ``candidate`` leaves alone, which was taken, and that only
+    candidates ``among`` these change: those of its task.
+    """
+
     version: int
+    hunk: int | None = None
     state: int | None = None
     decided: bool | None = None
+    candidate: str | None = None
+    among: list[str] | None = None
 
 
 class DecideResult(ProtocolRecord):
@@ -594,6 +641,7 @@ METHODS: dict[str, Method] = {
     "excise/setBase": Method(SetBaseParams, SetBaseResult),
     "excise/take": Method(TakeParams, dict),
     "excise/land": Method(LandParams, dict),
+    "excise/finish": Method(FinishParams, FinishResult),
     "excise/counters": Method(CountersParams, CountersResult),
     DID_CHANGE_REPORT: Method(DidChangeReportParams, None),
 }

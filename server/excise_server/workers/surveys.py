@@ -6,7 +6,9 @@ Arguments and documents are JSON of the standard library: names may hold lone su
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from hashlib import sha256
@@ -15,6 +17,9 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from excise import CancelFlag
+from excise_server.foundation.changes import Side
+from excise_server.foundation.escape import printable
+from excise_server.foundation.inputs import SourceError
 from excise_server.wire import documents as d
 from excise_server.wire.worker import BrokenFrameError
 
@@ -22,10 +27,13 @@ if TYPE_CHECKING:  # a server loads these when somebody asks
     from excise_server.candidates.worktrees import Review
     from excise_server.git.repository import Repository
     from excise_server.review.candidate import Candidate
+    from excise_server.review.decided import Now
     from excise_server.review.verdicts import Verdict
     from excise_server.sources.candidates import Candidates
 
-    Found = tuple[Repository, Candidates, tuple[Candidate, ...], list[Verdict], list[str]]
+    Found = tuple[
+        Repository, Candidates, tuple[Candidate, ...], list[Verdict], list[str], Now, list[str]
+    ]
 
 
 def arguments_of(**arguments: object) -> bytes:
@@ -47,7 +55,7 @@ def survey(
     asked, made_of = json.loads(arguments), b""
     document: d.Shape | d.Plain
     if kind in _OF_CANDIDATES:
-        found = _found(asked)
+        found = _found(asked, for_view=kind == "candidates")
         made_of = _digest(arguments, found)
         if made_of and made_of == kept.get(kind, (b"", b""))[0]:
             return kept[kind][1]
@@ -104,7 +112,8 @@ def _take(asked: Mapping[str, Any], cancel: CancelFlag) -> d.Shape:
 def _since(asked: Mapping[str, Any], cancel: CancelFlag) -> d.Shape:
     from excise_server.git.repository import open_folder
     from excise_server.memory.reviewed import version_reviewed
-    from excise_server.report.since import since_document
+    from excise_server.report.since import since_document, since_lines
+    from excise_server.report.tables import plain_text
     from excise_server.sources.since import compare_versions, newer_of, version_named
 
     repository = open_folder(asked["folder"], asked["folders"])
@@ -120,14 +129,17 @@ def _since(asked: Mapping[str, Any], cancel: CancelFlag) -> d.Shape:
     compared = compare_versions(repository, older, newer, asked["onto"] or "")
     if asked["path"]:
         compared = replace(compared, since=compared.since.of(asked["path"]))
-    return since_document(repository.top, compared)
+    document = since_document(repository.top, compared)
+    page = plain_text(partial(since_lines, document, is_whole=True))
+    return d.SinceAnswer.of(document, page=page)
 
 
 def _land(asked: Mapping[str, Any], found: Found, cancel: CancelFlag) -> d.Shape:
     from excise_server.candidates.landing import land_candidates
-    from excise_server.report.land import land_document
+    from excise_server.report.land import land_document, land_lines
+    from excise_server.report.take import taken_document
 
-    repository, candidates, _, verdicts, bad = found
+    repository, candidates, _, verdicts, bad, *_ = found
     landing = land_candidates(
         repository,
         candidates,
@@ -137,7 +149,14 @@ def _land(asked: Mapping[str, Any], found: Found, cancel: CancelFlag) -> d.Shape
         anyway=asked["anyway"] is True,
         cancel=cancel,
     )
-    return land_document(repository.top, landing, candidates.rejected, notes=bad)
+    document = land_document(repository.top, landing, candidates.rejected, notes=bad)
+    most = len(document.landed) + len(document.left_out) + len(document.undecided)
+    lines = [printable(line) for line in land_lines(document, most + len(document.notes) + 1)]
+    if document.landed:  # not the commands by which a terminal goes on
+        changes = [f"  {file.status}: {printable(file.path)}" for file in document.files]
+        lines[-1:] = ["what changes in your files", *changes]
+    contents = taken_document(repository.top, landing.taken).contents
+    return d.LandedDocument.of(document, page="\n".join(lines), contents=contents)
 
 
 def _candidates(asked: Mapping[str, Any], found: Found, cancel: CancelFlag) -> d.Shape:
@@ -145,15 +164,16 @@ def _candidates(asked: Mapping[str, Any], found: Found, cancel: CancelFlag) -> d
 
     ids = {candidate["id"] for candidate in asked["given"]}
     document = candidates_document(
-        _compared(asked, found, cancel), found[2], asked["aside"], bases=asked["bases"], given=ids
-    )
+        _compared(asked, found, cancel), found[2], asked["aside"], bases=asked["bases"], given=ids,
+        now=found[5], changed=found[6],
+    )  # fmt: skip
     return chosen_hunks(document, asked["path"]) if asked["path"] else document
 
 
 def _compared(asked: Mapping[str, Any], found: Found, cancel: CancelFlag) -> Review:
     from excise_server.candidates.worktrees import compare_candidates
 
-    repository, candidates, _, verdicts, bad = found
+    repository, candidates, _, verdicts, bad, *_ = found
     return compare_candidates(
         repository.top,
         replace(candidates, notes=(*candidates.notes, *bad)),
@@ -185,6 +205,14 @@ def _taken(asked: Mapping[str, Any], cancel: CancelFlag) -> d.Shape:
     return taken_document(repository.top, result)
 
 
+def _finish(asked: Mapping[str, Any], cancel: CancelFlag) -> d.Shape:
+    from excise_server.candidates.finishing import finish_document
+
+    repository, candidates, *_ = _found(asked)
+    cancel.check()
+    return finish_document(repository, candidates.found, _in_repository(repository, asked))
+
+
 def _decided(asked: Mapping[str, Any], cancel: CancelFlag) -> d.Shape:
     """Remember candidates as looked at; what no repository has cannot be asked about later."""
     from excise_server.git.repository import open_folder
@@ -214,7 +242,6 @@ def _duplicates(asked: Mapping[str, Any], cancel: CancelFlag) -> d.Shape:
     """Compare a patch with the heads of a repository, or these with each other."""
     from excise.patches import read
     from excise_server.duplicates.find import Proposal, find_duplicates, proposals_of
-    from excise_server.foundation.inputs import SourceError
     from excise_server.git.repository import open_folder
     from excise_server.report.cluster import duplicates_document
     from excise_server.sources.requests import read_requests
@@ -236,11 +263,12 @@ def _duplicates(asked: Mapping[str, Any], cancel: CancelFlag) -> d.Shape:
     return duplicates_document(duplicates, heads.rejected, heads.notes)
 
 
-def _found(asked: Mapping[str, Any]) -> Found:
+def _found(asked: Mapping[str, Any], *, for_view: bool = False) -> Found:
     """Return what a request chooses.
 
-    That is a repository, its candidates, those that are set aside, what tests said of them, and why
-    lines of that were left out.
+    That is a repository, its candidates, those that are set aside, what tests said of them, why
+    lines of that were left out, and with ``for_view`` the user's files, and who has changed since
+    the user looked.
 
     A request of an editor has its settings, which hold for what it does not choose, what the client
     gave, and what the user set aside.
@@ -271,7 +299,37 @@ def _found(asked: Mapping[str, Any]) -> Found:
     candidates = find_candidates(repository, selection, given=given)
     kept, aside = without(candidates, asked.get("aside") or {})
     judged = read_verdicts(asked.get("verdicts") or (), asked["roots"])
-    return repository, for_issue(kept, asked.get("issue") or ""), aside, *judged
+    now, changed = dict[str, Side | None](), list[str]()
+    if for_view:
+        from excise_server.memory.reviewed import changed_since_reviewed
+
+        now = _now(repository, candidates.origin, asked)
+        changed = changed_since_reviewed(repository, kept.found)
+    return repository, for_issue(kept, asked.get("issue") or ""), aside, *judged, now, changed
+
+
+def _now(repository: Repository, origin: str, asked: Mapping[str, Any]) -> dict[str, Side | None]:
+    """Return the user's files that differ from the target, as the editor shows them."""
+    from excise_server.sources.reading import saved_target
+
+    now = dict[str, Side | None]()
+    with suppress(SourceError):  # files in conflict: nothing is known of them
+        now |= saved_target(repository, origin).saved
+    for path, text in _in_repository(repository, asked).items():
+        before = now.get(path)
+        mode = "100644" if before is None else before.mode
+        now[path] = Side(mode, text.encode("utf-8", "surrogatepass"))
+    return now
+
+
+def _in_repository(repository: Repository, asked: Mapping[str, Any]) -> dict[str, str]:
+    """Return the texts that an editor has not saved, by their paths in the repository."""
+    start = repository.top + os.sep
+    return {
+        path.removeprefix(start).replace(os.sep, "/"): text
+        for path, text in asked["unsaved"].items()
+        if path.startswith(start)
+    }
 
 
 def _refused(name: str) -> float:
@@ -283,12 +341,13 @@ _OF_CANDIDATES: dict[
 ] = {
     "candidates": (_candidates, d.CandidatesDocument),
     "review": (_review, d.ReviewDocument),
-    "land": (_land, d.LandDocument),
+    "land": (_land, d.LandedDocument),
 }
 _SURVEYS: dict[str, tuple[Callable[[Mapping[str, Any], CancelFlag], d.Shape], Any]] = {
-    "since": (_since, d.SinceDocument),
+    "since": (_since, d.SinceAnswer),
     "take": (_take, d.TakeDocument),
     "taken": (_taken, d.TakenDocument),
+    "finish": (_finish, d.FinishDocument),
     "decided": (_decided, d.NotedDocument),
     "checked": (_checked, d.CheckedDocument),
     "duplicates": (_duplicates, d.DuplicatesDocument),

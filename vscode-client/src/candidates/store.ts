@@ -4,6 +4,9 @@ import type { Parts } from "../parts";
 import type { CandidatesDocument, DidChangeReportParams } from "../protocol";
 import { CANCELLED, codeOf, reason } from "../text";
 
+/** How long after its last change a candidate is no longer called "still being written" (server: WRITTEN_SECONDS), and a little more. */
+const WRITTEN_MS = 6000;
+
 /** How long news are gathered before the repository is looked at again. */
 const PAUSE_MS = 250;
 
@@ -19,6 +22,7 @@ export class Candidates {
   private answered: Promise<void> = Promise.resolve();
   private asking: vscode.CancellationTokenSource | undefined;
   private timer: NodeJS.Timeout | undefined;
+  private settling: NodeJS.Timeout | undefined;
   /** Somebody looks: only then a repository is read. */
   private wanted = false;
   private stale = true;
@@ -33,6 +37,7 @@ export class Candidates {
       {
         dispose: () => {
           clearTimeout(this.timer);
+          clearTimeout(this.settling);
           this.asking?.cancel();
         },
       },
@@ -153,8 +158,12 @@ export class Candidates {
       this.parts.log.info(`no candidates: ${answer.refusal}`);
     }
     this.changed.fire(undefined);
+    clearTimeout(this.settling);
     if (this.stale) {
       this.later();
+    } else if (answer?.result?.candidates.some((work) => work.being_written) === true) {
+      // Nothing tells that somebody has stopped writing.
+      this.settling = setTimeout(() => this.later(), WRITTEN_MS);
     }
   }
 }

@@ -10,8 +10,8 @@ export type Icon = readonly [string, string?];
 
 /** A row of the view. */
 export interface Node {
-  /** A task has its candidates, if there are several tasks, or those of a family of edits; a group those that make one edit; `aside` what was set aside. */
-  readonly kind: "task" | "group" | "candidate" | "file" | "aside" | "hidden" | "rejected";
+  /** A task has its candidates, if there are several tasks, or those of a family of edits; a group those that make one edit; `since` is what changed since the user looked; `aside` what was set aside. */
+  readonly kind: "task" | "group" | "candidate" | "file" | "since" | "aside" | "hidden" | "rejected";
   readonly id: string;
   readonly label: string;
   readonly description: string;
@@ -43,10 +43,11 @@ export function roots(result: CandidatesDocument, now: number): Node[] {
   for (const { task, files } of result.candidates) {
     files.forEach((file) => touching.set(`${task} ${file.path}`, (touching.get(`${task} ${file.path}`) ?? 0) + 1));
   }
+  const whereabouts = new Map(result.tasks.flatMap(({ families }) => families.flatMap(({ where, edits }) => edits.flatMap(({ members }) => members.map((id) => [id, placeOf(where[0])] as const)))));
   const tasks = result.tasks.map((task): Node => {
     const { number, members, name } = task;
     const onlyHere = ({ path: file }: FileEntry): boolean => members.length > 1 && touching.get(`${number} ${file}`) === 1;
-    const groups = groupsOf(result, task, labels, (work) => candidateNode(result, work, labels, onlyHere, now));
+    const groups = groupsOf(result, task, labels, (work) => candidateNode(result, work, labels, whereabouts.get(work.id) ?? "", onlyHere, now));
     return {
       kind: "task",
       id: `task ${[...members].sort().join(" ")}`,
@@ -95,8 +96,8 @@ function groupsOf(
   return families.flatMap((family) => {
     const edits = family.edits.flatMap(({ members, words, relation, line }) => {
       const nodes = result.candidates.filter(({ id }) => members.includes(id)).map(nodeOf);
-      const own = family.edits.length < 2 || line === "" ? "" : `only here: ${plain(line, 80)}`;
-      const facts = joined(plain(relation, 40), [...new Set(factsOf(members))].join("; "), own);
+      const own = family.edits.length < 2 || line === "" ? "" : plain(line, 80);
+      const facts = joined(own, plain(relation, 40), [...new Set(factsOf(members))].join("; "));
       return groupNode({ members, representative: members[0] ?? "", min_similarity: 1 }, words, nodes, everyone.length, facts);
     });
     const all = family.edits.reduce((sum, edit) => sum + edit.members.length, 0);
@@ -169,26 +170,30 @@ function candidateNode(
   result: CandidatesDocument,
   work: CandidateEntry,
   labels: ReadonlyMap<string, string>,
+  place: string,
   onlyHere: (file: FileEntry) => boolean,
   now: number,
 ): Node {
   const label = plain(work.label, 80);
-  const branch = work.branch === null || label.includes(work.branch) ? "" : plain(work.branch, 60);
   const made = age(work.made, now);
   const same = work.identical.map((id) => plain(labels.get(id) ?? id, 60));
   const set = result.bases[work.id];
+  const decided = result.decided[work.id] ?? "";
+  const changed = result.changed.includes(work.id);
   return {
     kind: "candidate",
     id: `candidate ${work.id}`,
     candidate: work.id,
     label,
+    // What decides comes first: a narrow view cuts the rest.
     description: joined(
-      sizeAndState(work),
-      work.syntax_errors ? "breaks the syntax" : "",
+      decided,
+      changed ? "changed since you looked" : "",
+      [place, sizeAndState(work)].filter(Boolean).join(" "),
+      work.syntax_errors ? "breaks the syntax" : work.broken.length > 0 ? "broken" : "",
+      (work.lines["tests"]?.added ?? 0) > 0 ? "adds tests" : "",
       work.being_written ? "still being written" : "",
       work.no_op ? "changes nothing" : "",
-      branch,
-      made,
     ),
     tooltip: [
       joined(plain(work.label, 200), work.tool === null ? "" : `made by ${plain(work.tool, 40)}`, made),
@@ -197,19 +202,33 @@ function candidateNode(
       ...(work.folder === null ? [] : [`Folder: ${plain(work.folder, 300)}`]),
       ...(work.behind === 0 ? [] : [`Started ${count(work.behind, "commit")} ago; compared as if made now`]),
       ...(set === undefined ? [] : [`Its base was set to ${plain(set, 12)}`]),
+      ...(counted(work) === "" ? [] : [`Beside the code: ${counted(work)}`]),
+      ...work.broken.map((why) => plain(why, 200)),
       ...(same.length === 0 ? [] : [`Exactly the same as ${same.join(", ")}`]),
       ...work.conflicts.map((conflict) => `Conflict in ${plain(conflict.path, 100)}: ${plain(conflict.reason, 200)}`),
       ...work.notes.map((note) => plain(note, 300)),
     ],
-    icon: iconOf(work),
+    icon: iconOf(work, decided),
     abilities: [work.kind, ...(result.given.includes(work.id) ? ["given"] : [])],
-    children: work.files.map((file) => fileNode(result, work, file, onlyHere(file))),
+    children: [...(changed ? [sinceNode(work)] : []), ...work.files.map((file) => fileNode(result, work, file, onlyHere(file)))],
   };
 }
 
-/** The icon of a candidate: of the worst that applies. */
-export function iconOf(work: CandidateEntry): Icon {
+/** The function, or else the file, in which a family's edits are. */
+function placeOf(where: { readonly path: string; readonly function: string } | undefined): string {
+  return where === undefined ? "" : plain(where.function === "" ? path.posix.basename(where.path) : (where.function.split(".").at(-1) ?? ""), 24);
+}
+
+function sinceNode({ id, label }: CandidateEntry): Node {
+  const tooltip = [`What changed in ${plain(label, 60)} since you took or decided something of it, rebased or not.`];
+  return { kind: "since", id: `since ${id}`, candidate: id, label: "Changed since you looked", description: "", tooltip, icon: ["history"], children: [] };
+}
+
+/** The icon of a candidate: what is decided of it, or the worst that applies. */
+export function iconOf(work: CandidateEntry, decided = ""): Icon {
   const icons: readonly (readonly [boolean, Icon])[] = [
+    [decided === "taken", ["pass-filled", "testing.iconPassed"]],
+    [decided === "passed over", ["dash", "disabledForeground"]],
     [work.verdict === "failed", ["error", "list.errorForeground"]],
     [work.syntax_errors, BROKEN],
     [work.conflicts.length > 0, ["git-merge", "list.warningForeground"]],
@@ -336,17 +355,21 @@ function lines(of: Pick<LinesEntry, "added" | "deleted"> | undefined): string {
   return added + deleted === 0 ? "" : `+${added} −${deleted}`;
 }
 
-/** The result of checks, the size (first the code, then the kinds that are counted separately), and the conflicts of a candidate. */
-export function sizeAndState({ verdict, lines: kinds, files, conflicts }: CandidateEntry): string {
+/** The size of a candidate, the result of checks, and its conflicts. */
+export function sizeAndState(work: CandidateEntry): string {
+  const { verdict, lines: kinds, files, conflicts } = work;
   const checked: Readonly<Record<string, string>> = { passed: "passes", failed: "fails" };
   const code = lines(kinds["code"]);
-  const others = ["tests", "docs", "generated"].filter((kind) => lines(kinds[kind]) !== "");
   return joined(
+    code === "" ? counted(work) || count(files.length, "file") : code,
     verdict === null ? "" : (checked[verdict] ?? plain(verdict, 20)),
-    code === "" && others.length === 0 ? count(files.length, "file") : code,
-    ...others.map((kind) => `${kind} ${lines(kinds[kind])}`),
     conflicts.length === 0 ? "" : count(conflicts.length, "conflict"),
   );
+}
+
+/** The lines that are no code, by what they are: "tests +3 · docs +1 −1". */
+function counted({ lines: kinds }: CandidateEntry): string {
+  return joined(...["tests", "docs", "generated"].flatMap((kind) => (lines(kinds[kind]) === "" ? [] : [`${kind} ${lines(kinds[kind])}`])));
 }
 
 /** The size of a revision, and what is wrong with it. */

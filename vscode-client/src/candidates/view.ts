@@ -5,7 +5,7 @@ import type { Answer } from "../newest";
 import type { Parts } from "../parts";
 import type { State as ServerState } from "../supervisor";
 import { count, plain } from "../text";
-import { type Node, documentGroups, roots } from "./tree";
+import { type Node, documentGroups, joined, roots } from "./tree";
 
 /** Files of the view have a scheme of their own, so that their letters are not the explorer's. */
 const FILE_SCHEME = "excise-file";
@@ -87,8 +87,8 @@ export class CandidatesView implements vscode.TreeDataProvider<Node>, vscode.Fil
       const [icon, colour] = node.icon;
       item.iconPath = new vscode.ThemeIcon(icon, colour === undefined ? undefined : new vscode.ThemeColor(colour));
     }
-    if (node.kind === "candidate" || node.kind === "group") {
-      item.command = { command: "excise.showCandidate", title: "Show Whole Candidate", arguments: [node] };
+    if (node.kind === "candidate" || node.kind === "group" || node.kind === "since") {
+      item.command = { command: "excise.showCandidate", title: "Show", arguments: [node] };
     } else if (node.kind === "file") {
       item.resourceUri = vscode.Uri.file(node.file ?? "").with({ scheme: FILE_SCHEME, query: node.status ?? "" });
       item.iconPath = vscode.ThemeIcon.File;
@@ -181,10 +181,13 @@ export class CandidatesView implements vscode.TreeDataProvider<Node>, vscode.Fil
     });
     const words = count(this.total, "candidate");
     this.tree.badge = this.total === 0 ? undefined : { value: this.total, tooltip: words };
-    this.tree.description = this.total === 0 ? "" : words;
+    const decided = Object.values(candidates.shown?.result?.decided ?? {});
+    const taken = decided.filter((state) => state !== "passed over").length;
+    this.tree.description = this.total === 0 ? "" : joined(words, taken === 0 ? "" : `${taken} taken`);
     this.tree.message = state === "shown" ? plain(this.reported?.problem ?? "", 300) : "";
     const context = (name: string, value: unknown): void => void vscode.commands.executeCommand("setContext", `excise.${name}`, value);
     context("hasCandidates", this.total > 0);
+    context("hasTaken", taken > 0);
     context("hasSetAside", (candidates.shown?.result?.set_aside.length ?? 0) > 0);
     context("state", state);
   }

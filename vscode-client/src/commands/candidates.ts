@@ -3,9 +3,9 @@ import * as vscode from "vscode";
 import type { Node } from "../candidates/tree";
 import { applied, reviewed, writable } from "../hunks/review";
 import type { Parts } from "../parts";
-import { type Content, putTogether, takeChoices } from "../take";
+import { type Content, decideRest, putTogether, takeChoices } from "../take";
 import { Halt, message, plain } from "../text";
-import { candidateOf, confirmed, found, given, pick, pickSome, revisionOf, selected } from "./choose";
+import { candidateOf, confirmed, found, given, pick, revisionOf, selected } from "./choose";
 import { openHunks } from "./hunks";
 
 type Resource = [vscode.Uri, vscode.Uri | undefined, vscode.Uri | undefined];
@@ -19,35 +19,45 @@ export async function reviewCandidates(parts: Parts): Promise<void> {
   parts.candidates.now();
 }
 
-/** Leave candidates out of everything: those of the repository until they are shown again, one of a document alone until it is found or added again. */
+/**
+ * Leave candidates out of everything, or show them again: those of the repository until they are shown again, one of a document alone
+ * until it is found or added again. Without a row, the user picks those that are shown.
+ */
 export async function hideCandidate(parts: Parts, argument?: unknown, selection?: unknown): Promise<void> {
-  if (typeof given(argument).uri === "string") {
+  const { uri: document, kind, candidate } = given(argument);
+  if (typeof document === "string") {
     const { uri, id } = await revisionOf(parts, argument, "Hide a candidate");
     await parts.revisions.remove(uri, [id]);
     parts.reports.forget(uri);
     return;
   }
   const ids = selected(argument, selection);
-  await parts.supervisor.request("excise/hide", { ids: ids.length > 0 ? ids : [(await candidateOf(parts, undefined, "Hide a candidate")).work.id] });
-  parts.candidates.now();
-}
-
-/** Show again what was hidden, or rejected by another client. */
-export async function restoreCandidate(parts: Parts, argument?: unknown): Promise<void> {
-  const { candidate } = given(argument);
-  const ids = candidate === undefined ? await pickAside(parts) : [candidate];
-  await parts.supervisor.request("excise/hide", { ids, hidden: false });
-  await parts.supervisor.request("excise/reject", { ids, rejected: false });
-  parts.candidates.now();
-}
-
-async function pickAside(parts: Parts): Promise<string[]> {
-  const { result } = await found(parts);
-  if (result.set_aside.length === 0) {
-    throw new Halt("no candidate was set aside");
+  if (candidate !== undefined && (kind === "hidden" || kind === "rejected")) {
+    await setAside(parts, [], [candidate]);
+  } else if (ids.length > 0) {
+    await setAside(parts, ids, []);
+  } else {
+    const { result } = await found(parts);
+    const every = [...result.candidates.map((work) => ({ ...work, state: "" })), ...result.set_aside];
+    const items = every.map(({ id, label, state }) => ({ id, label: message(label, 60), description: state, picked: state === "" }));
+    const shown = await vscode.window.showQuickPick(items, { title: "Candidates to show", canPickMany: true });
+    if (shown !== undefined) {
+      const picked = ({ id }: { id: string }): boolean => shown.some((item) => item.id === id);
+      await setAside(parts, items.filter((item) => item.picked && !picked(item)).map(({ id }) => id), items.filter((item) => !item.picked && picked(item)).map(({ id }) => id));
+    }
   }
-  const items = result.set_aside.map(({ id, label, state }) => ({ id, label: message(label, 60), description: state }));
-  return (await pickSome(items, "Show candidates again")).map(({ id }) => id);
+  parts.candidates.now();
+}
+
+/** Hide candidates, and show others again that were hidden, or rejected by another client. */
+async function setAside({ supervisor }: Parts, hidden: readonly string[], shown: readonly string[]): Promise<void> {
+  if (hidden.length > 0) {
+    await supervisor.request("excise/hide", { ids: hidden });
+  }
+  if (shown.length > 0) {
+    await supervisor.request("excise/hide", { ids: shown, hidden: false });
+    await supervisor.request("excise/reject", { ids: shown, rejected: false });
+  }
 }
 
 /** Say which commit a candidate started from, where what was found out is wrong. */
@@ -68,6 +78,12 @@ export async function setCandidateBase(parts: Parts, argument?: unknown): Promis
 
 /** Every file of a candidate beside the origin's, in one editor; of a row that is one file or document, that. */
 export async function showCandidate(parts: Parts, argument?: unknown): Promise<void> {
+  if (given(argument).kind === "since") {
+    const { folder, work } = await candidateOf(parts, argument, "What changed since you looked");
+    const { page } = await parts.supervisor.request("excise/since", { uri: folder.toString(), new: work.id });
+    await parts.contents.show(`Since you looked at ${plain(work.label, 60).replaceAll("/", "-")}`, page, "diff");
+    return;
+  }
   if (given(argument).path !== undefined) {
     await showFile(parts, given(argument));
     return;
@@ -171,6 +187,7 @@ async function takeRevision(parts: Parts, argument: unknown): Promise<boolean> {
   await writable(uri);
   const { version, state } = await reviewed(parts, uri);
   await applied((anyway) => parts.supervisor.request("excise/applyRevision", { uri: uri.toString(), id, version, state, anyway }));
+  await decideRest(parts, uri, id, null);
   vscode.window.setStatusBarMessage(`$(check) Excise: took ${message(id, 60)}`, 4000);
   return true;
 }

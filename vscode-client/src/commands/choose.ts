@@ -89,7 +89,7 @@ export async function choice<T extends vscode.QuickPickItem>(items: readonly T[]
 
 /** Have the user pick some, or none. */
 export async function pickSome<T extends vscode.QuickPickItem>(items: readonly T[], title: string): Promise<readonly T[]> {
-  return (await vscode.window.showQuickPick(items, { title, canPickMany: true })) ?? [];
+  return chosen(await vscode.window.showQuickPick(items, { title, canPickMany: true }));
 }
 
 /** Ask before lines are replaced or broken. */
@@ -97,7 +97,8 @@ export async function confirmed(question: string, detail: string, yes: string): 
   chosen(await vscode.window.showWarningMessage(question, { modal: true, detail }, yes));
 }
 
-function chosen<T>(answer: T | undefined): T {
+/** What the user chose: whoever chose nothing has cancelled the command. */
+export function chosen<T>(answer: T | undefined): T {
   if (answer === undefined) {
     throw new vscode.CancellationError();
   }

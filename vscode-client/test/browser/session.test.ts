@@ -1,7 +1,7 @@
 /** A user opens a file that four worktrees have edited, and takes what they want. */
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import type { Locator } from "playwright-core";
@@ -58,6 +58,49 @@ inWorkbench("the light bulb applies one variant", async ({ bench, repository }) 
   const theirs = suggestion("dana").split("\n");
   const added = now.split("\n").filter((line) => !origin().split("\n").includes(line));
   assert.ok(added.length > 0 && added.every((line) => theirs.includes(line)), added.join("\n"));
+});
+
+inWorkbench("what was taken is decided, and Finish checks it, commits it, and removes its worktree", async ({ bench, repository }) => {
+  const { page } = bench;
+  git(repository.folder, "config", "user.name", "Mina");
+  git(repository.folder, "config", "user.email", "mina@example.org");
+  const before = git(repository.folder, "rev-parse", "HEAD");
+  await bench.openFile(FILE);
+  await bench.showCandidates();
+  await bench.candidate("bo").waitFor();
+  await bench.inline(bench.candidate("bo"), "Take Candidate");
+  await bench.candidate("bo").filter({ hasText: "taken" }).waitFor();
+  await bench.candidate("chen").filter({ hasText: "passed over" }).waitFor();
+  // So are the hunks that only others of its task change.
+  await bench.hunks.filter({ hasText: "kept" }).first().waitFor();
+
+  const ended = async (check: string, remove: boolean): Promise<void> => {
+    await bench.command("Excise: Finish");
+    const input = page.locator(".quick-input-widget:visible input.input");
+    await page.locator(".quick-input-title", { hasText: "Commit 1 file on main" }).waitFor();
+    await page.keyboard.press("Enter");
+    const other = page.locator(".quick-input-list .monaco-list-row", { hasText: "Another Check" });
+    const typed = page.locator(".quick-input-title", { hasText: "must pass before the commit" });
+    await other.or(typed).first().waitFor();
+    if (await other.isVisible()) await other.click();
+    await typed.waitFor();
+    await input.fill(check);
+    await page.keyboard.press("Enter");
+    await page.locator(".quick-input-title", { hasText: "Worktrees to remove" }).waitFor();
+    if (remove) await bench.pick("bo");
+    await page.keyboard.press("Enter");
+    await page.locator(".monaco-dialog-box").getByRole("button", { name: "Finish" }).click();
+  };
+  await ended("echo not yet; false", true);
+  await bench.notifications.filter({ hasText: "nothing was committed" }).waitFor();
+  assert.equal(git(repository.folder, "rev-parse", "HEAD"), before);
+  await ended(`test -f ${FILE}`, true);
+  await bench.notifications.filter({ hasText: "1 worktree removed" }).waitFor();
+  assert.match(git(repository.folder, "log", "-1", "--format=%an %B", "--name-only"), /^Mina Take .*bo\n\nTaken from .*bo.*inventory\.py\n/s);
+  assert.equal(git(repository.folder, "rev-parse", "HEAD~"), before);
+  assert.equal(existsSync(repository.worktrees.get("bo") ?? ""), false);
+  assert.equal(git(repository.folder, "status", "--porcelain"), "");
+  await bench.candidate("bo").waitFor({ state: "detached" });
 });
 
 /** The files of a repository as they lie there, beside HEAD: renames found, new ones among them. */
@@ -231,13 +274,15 @@ inWorkbench("candidates are compared, given a base, hidden, and taken in spite o
     (value) => value === commit,
   );
 
-  await bench.command("Excise: Hide Candidate");
-  await bench.pick("chen");
+  const toggle = async (): Promise<void> => {
+    await bench.command("Excise: Hide or Show Candidates");
+    await bench.pick("chen");
+    await page.keyboard.press("Enter");
+  };
+  await toggle();
   const aside = bench.candidates.filter({ hasText: "Set aside" });
   await aside.waitFor();
-  await bench.command("Excise: Show Hidden Candidate Again");
-  await bench.pick("chen");
-  await page.keyboard.press("Enter");
+  await toggle();
   await aside.waitFor({ state: "detached" });
   await bench.candidate("chen").waitFor();
 

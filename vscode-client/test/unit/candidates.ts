@@ -10,7 +10,7 @@ export function work(id: string, more: Partial<CandidateEntry> = {}): CandidateE
     rank: 1,
     makers: 1,
     why: ["nobody else makes it"],
-    ...{ broken: [], similarity: 1, names: [], commit: null, base: null },
+    ...{ broken: [], digest: "", similarity: 1, names: [], commit: null, base: null },
     verdict: null,
     no_op: false,
     syntax_errors: false,
@@ -35,7 +35,7 @@ export function work(id: string, more: Partial<CandidateEntry> = {}): CandidateE
 /** The entry of a task, in which each family is a list of edits, and an edit its candidates. */
 export function task(number: number, name: string | null, ...families: string[][][]): CandidatesDocument["tasks"][number] {
   const edit = (members: string[]): CandidatesDocument["tasks"][number]["families"][number]["edits"][number] => ({ members, words: members.map(() => "identical"), relation: "", line: "+ y" });
-  return { number, name, members: families.flat(2), families: families.map((edits) => ({ lines: ["+ x = 1"], where: [], names: [], edits: edits.map(edit) })), files: [] };
+  return { number, name, digest: "", members: families.flat(2), families: families.map((edits) => ({ lines: ["+ x = 1"], where: [], names: [], edits: edits.map(edit) })), files: [] };
 }
 
 export function cluster(members: string[], facts: string[] = []): CandidateCluster {
@@ -49,7 +49,7 @@ export function candidates(more: Partial<CandidatesDocument> = {}): CandidatesDo
   const ids = ["worktree:ada", "worktree:bo", "branch:chen"];
   return {
     repository: "/home/mina/shop",
-    ...{ signature: "", origin: "", words: [], notes: [] },
+    ...{ signature: "", digest: "", decided: {}, changed: [], origin: "", words: [], notes: [] },
     similarity: [],
     clusters: [cluster(ids.slice(0, 2), ["adds no tests"]), cluster(["branch:chen"], ["deletes 12 lines"])],
     tasks: [task(1, null, [ids.slice(0, 2)], [ids.slice(2)])],
@@ -58,7 +58,7 @@ export function candidates(more: Partial<CandidatesDocument> = {}): CandidatesDo
       work("worktree:bo", { identical: ["worktree:ada"] }),
       work("branch:chen", { cluster: 2, kind: "branch", folder: null, branch: "chen" }),
     ],
-    rejected: [],
+    ...{ rejected: [], landed: [] },
     set_aside: [],
     bases: {},
     given: [],

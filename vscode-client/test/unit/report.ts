@@ -3,7 +3,7 @@ import type { ReportHunk, ReportResult, ReportRevision } from "../../src/protoco
 
 export function revision(id: string, more: Partial<ReportRevision> = {}): ReportRevision {
   const shown = { label: id.replace(/^\w+:/, ""), rank: 1, cluster: 1, noOp: false, notes: [], makers: 1, meanSimilarity: 0.5, why: ["nobody else makes it"], editSize: 3 };
-  return { id, ...shown, syntaxErrors: false, file: null, ...more };
+  return { id, ...shown, syntaxErrors: false, broken: [], file: null, ...more };
 }
 
 export function hunk(line: number, variants: Record<string, string[]>): ReportHunk {

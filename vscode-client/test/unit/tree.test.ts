@@ -37,7 +37,23 @@ test("edits near each other are one row above them, which does not call them the
   const [apart] = roots(candidates({ tasks: [task(1, null, [["worktree:ada"], ["worktree:bo"], ["branch:chen"]])] }), NOW);
   assert.ok(apart);
   assert.equal(apart.label, "3 candidates, near each other");
-  assert.deepEqual(apart.children.map(({ description }) => description.split(" · ").slice(1).join()), ["adds no tests,only here: + y", "adds no tests,only here: + y", "deletes 12 lines,only here: + y"]);
+  assert.deepEqual(apart.children.map(({ description }) => description.split(" · ").slice(1).join()), ["+ y,adds no tests", "+ y,adds no tests", "+ y,deletes 12 lines"]);
+});
+
+test("what decides comes first: taken, changed since somebody looked, where, and the reason", () => {
+  const tasks = [{ ...task(1, null, [["worktree:ada"], ["worktree:bo"]], [["branch:chen"]]) }];
+  const [family, other] = tasks[0]?.families ?? [];
+  assert.ok(family && other);
+  const where = [{ path: "src/a.py", function: "Auth.build_header" }];
+  const decided = { "worktree:ada": "taken", "branch:chen": "passed over" };
+  const families = [{ ...family, where }, { ...other, where: [{ path: "src/b.py", function: "" }] }];
+  const nodes = roots(candidates({ tasks: tasks.map((one) => ({ ...one, families })), decided, changed: ["worktree:bo"] }), NOW);
+  const [ada, bo, chen] = [...(nodes[0]?.children ?? []), nodes[1]];
+  assert.match(ada?.description ?? "", /^taken · build_header \+3 −1 · /);
+  assert.match(bo?.description ?? "", /^changed since you looked · build_header \+3 −1 · /);
+  assert.match(chen?.description ?? "", /^passed over · b\.py \+3 −1 · /);
+  assert.deepEqual([ada?.icon?.[0], chen?.icon?.[0]], ["pass-filled", "dash"]);
+  assert.deepEqual(bo?.children.map(({ kind }) => kind), ["since", "file"]);
 });
 
 test("groups that would read alike begin with their names", () => {
@@ -66,7 +82,7 @@ test("a candidate says how large it is, tests apart, what is wrong with it, and 
   const lines = { code: { files: 1, added: 3, deleted: 1 }, tests: { files: 1, added: 20, deleted: 0 } };
   const conflicts = [{ path: "a.py", reason: "both edit it" }];
   const node = lone({ lines, conflicts, verdict: "failed", branch: "agent/1", made: NOW - 7300, being_written: true });
-  assert.equal(node.description, "fails · +3 −1 · tests +20 −0 · 1 conflict · still being written · agent/1 · 2 h ago");
+  assert.equal(node.description, "+3 −1 · fails · 1 conflict · adds tests · still being written");
   assert.ok(node.tooltip.includes("Conflict in a.py: both edit it"));
   assert.equal(lone({ lines: { docs: { files: 1, added: 1, deleted: 0 } } }).description, "docs +1 −0");
   assert.equal(lone({ lines: {} }).description, "1 file");

@@ -1,0 +1,283 @@
+"""The end of a review: what was taken is committed, and worktrees that are done with are removed.
+
+What is committed is read off the user's files (`review/decided`): those that have something of a
+candidate, as they are, so also with what the user typed in them. Nothing else is touched.
+
+A worktree is removed if nothing can be lost by it: git and its folder name each other, all work in
+it is committed or was taken, and its commits are on a branch. No git is started for that, because
+``git worktree remove`` runs the filters that a repository's config names.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+
+from excise_server.foundation.changes import Side
+from excise_server.foundation.escape import shortened, shown_name, spelled, visible
+from excise_server.foundation.inputs import SourceError, first_few
+from excise_server.git.branches import CheckedOut, checked_out, commit_files
+from excise_server.git.command import Git
+from excise_server.git.repository import Repository, Worktree, own_folder, points_back
+from excise_server.git.trees import listing_of
+from excise_server.git.worktree import is_under_way, read_working
+from excise_server.review.candidate import Candidate
+from excise_server.review.decided import is_whole, taken_paths
+from excise_server.review.git_patch import FileEdit
+from excise_server.sources.reading import files_of, saved_target
+from excise_server.wire import documents as d
+
+_HOOKS = ("pre-commit", "prepare-commit-msg", "commit-msg", "post-commit")
+_SUBJECT = 60
+"""Most characters of the labels in the first line of the message."""
+
+
+def finish_document(
+    repository: Repository, candidates: Sequence[Candidate], unsaved: Collection[str]
+) -> d.FinishDocument:
+    """Return what can be committed and removed. Nothing is written.
+
+    Raises SourceError if git fails, or files of the checkout are in conflict.
+
+    - ``unsaved``: paths of files that an editor has not saved.
+    """
+    on = checked_out(repository)
+    target = saved_target(repository, on.commit)
+    taken = {c.id: own for c in candidates if (own := taken_paths(c, target.saved))}
+    taken_from = [
+        d.TakenFromEntry(
+            candidate=c.id, label=visible(c.label), whole=is_whole(c, taken[c.id]),
+            paths=[spelled(path) for path in taken[c.id]],
+        )
+        for c in candidates if c.id in taken
+    ]  # fmt: skip
+    paths = sorted({path for own in taken.values() for path in own})
+    files = {path: target.saved[path] for path in paths}
+    subject, message = _message([c for c in candidates if c.id in taken], taken)
+    whole = {entry.candidate for entry in taken_from if entry.whole}
+    return d.FinishDocument(
+        repository=visible(repository.top),
+        branch=visible(on.branch),
+        origin=on.commit,
+        digest=_digest(on, files),
+        taken=taken_from,
+        files=[spelled(path) for path in files],
+        others=[spelled(path) for path in sorted(target.saved) if path not in files],
+        subject=subject,
+        message=message,
+        worktrees=[*_worktrees(repository, candidates, taken, whole)],
+        obstacle=_obstacle(repository, on, files, unsaved),
+        notes=[*_hooks(repository)],
+    )
+
+
+def files_to_commit(
+    repository: Repository, plan: d.FinishDocument
+) -> tuple[CheckedOut, dict[str, Side | None]]:
+    """Return the branch and the files of a plan, as they are.
+
+    Raises SourceError if they are not what the plan was made of, or it has an obstacle.
+    """
+    if plan.obstacle:
+        raise SourceError(plan.obstacle)
+    on = checked_out(repository)
+    now = saved_target(repository, on.commit).saved
+    files = {path: now[path] for path in sorted(now) if spelled(path) in plan.files}
+    if _digest(on, files) != plan.digest:
+        raise SourceError("the files have changed meanwhile", hint="look at them, and finish again")
+    return on, files
+
+
+def edits_of(
+    repository: Repository, on: CheckedOut, files: Mapping[str, Side | None]
+) -> list[FileEdit]:
+    """Return the files as edits of the commit that is checked out."""
+    before = files_of(repository, on.commit, files)
+    return [FileEdit(path, path, before.get(path), side) for path, side in files.items()]
+
+
+def commit_plan(repository: Repository, plan: d.FinishDocument, subject: str) -> str:
+    """Commit the files of a plan, and return the id of the commit.
+
+    Raises SourceError as `files_to_commit` and `commit_files`.
+    """
+    on, files = files_to_commit(repository, plan)
+    first = " ".join(subject.split()) or plan.subject
+    return commit_files(repository, on, files, f"{first}\n\n{plan.message}\n")
+
+
+def remove_worktree(repository: Repository, entry: d.FinishedWorktreeEntry) -> None:
+    """Remove a worktree of a plan, if nothing in it has changed meanwhile. Its branch stays.
+
+    Raises SourceError if it cannot be removed. Nothing is lost then.
+    """
+    if entry.obstacle:
+        raise SourceError(entry.obstacle)
+    tree = next((t for t in repository.worktrees() if visible(t.path) == entry.folder), None)
+    if tree is None:
+        raise SourceError("it is not there any more")
+    folder = os.path.realpath(tree.path)
+    if reason := points_back(folder, repository.common):
+        raise SourceError(reason)
+    if _work(repository, tree, folder).state != entry.state:
+        raise SourceError("it has changed meanwhile", hint="look at it, and finish again")
+    git_dir, aside = own_folder(folder), f"{folder}.removed-{os.getpid()}"
+    try:
+        os.rename(folder, aside)  # in one step: whoever works in it notices
+    except OSError as error:
+        raise SourceError(f"its folder cannot be removed: {error.strerror}") from error
+    shutil.rmtree(git_dir, ignore_errors=True)
+    shutil.rmtree(aside, ignore_errors=True)
+    if os.path.lexists(aside):
+        raise SourceError(f"some of its files cannot be removed: they are in {visible(aside)}")
+
+
+def _digest(on: CheckedOut, files: Mapping[str, Side | None]) -> str:
+    parts = [repr(on)]
+    for path, side in files.items():
+        own = "" if side is None else f"{side.mode} {hashlib.sha256(side.data).hexdigest()}"
+        parts.append(f"{path!r} {own}")
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()
+
+
+def _message(
+    taken: Sequence[Candidate], paths: Mapping[str, Mapping[str, bool]]
+) -> tuple[str, str]:
+    """Return the first line of the message, and what was taken from whom."""
+    names = [shown_name(candidate.label) for candidate in taken]
+    subject = f"Take {shortened(first_few(names), _SUBJECT)}" if names else ""
+    lines = []
+    for candidate, name in zip(taken, names, strict=True):
+        is_all = is_whole(candidate, paths[candidate.id])
+        where = [candidate.branch] if candidate.branch and candidate.branch != name else []
+        where += [candidate.commit[:12]] if candidate.commit and not candidate.uncommitted else []
+        known = f" ({', '.join(map(shown_name, where))})" if where else ""
+        files = first_few([shown_name(path) for path in paths[candidate.id]], 6)
+        lines.append(f"Taken from {name}{known}{'' if is_all else ', a part'}: {files}")
+    return subject, "\n".join(lines)
+
+
+def _obstacle(
+    repository: Repository,
+    on: CheckedOut,
+    files: Mapping[str, Side | None],
+    unsaved: Collection[str],
+) -> str:
+    """Return why nothing can be committed, or an empty string."""
+    if not files:
+        return "nothing to commit: no saved file has anything of a candidate; take one first"
+    if not on.branch:
+        return "HEAD is detached, and a commit would be on no branch: git switch -c NAME makes one"
+    if open_files := sorted(path for path in files if path in unsaved):
+        return f"not saved: {first_few([shown_name(path) for path in open_files])}"
+    if is_under_way(repository.top):
+        return "a merge, rebase or the like is in progress: finish that first"
+    names = b"".join(os.fsencode(path) + b"\0" for path in files)
+    out = repository.git.run("check-attr", "-z", "--stdin", "filter", "working-tree-encoding",
+                             "ident", stdin=names).split(b"\0")  # fmt: skip
+    values = zip(out[::3], out[2::3], strict=False)
+    if odd := {path for path, value in values if value not in (b"unspecified", b"unset")}:
+        shown = first_few([shown_name(os.fsdecode(path)) for path in sorted(odd)])
+        return f"git converts {shown} by a filter, which Excise never runs: commit by git itself"
+    return ""
+
+
+def _hooks(repository: Repository) -> Iterator[str]:
+    folder = os.path.join(repository.common, "hooks")
+    path = repository.git.run("config", "--get", "core.hooksPath", status=(0, 1))
+    own = [name for name in _HOOKS if os.access(os.path.join(folder, name), os.X_OK)]
+    if own or path.strip() not in (b"", os.fsencode(os.devnull)):
+        yield f"no hook is run{f' ({first_few(own)})' if own else ''}, and nothing is signed"
+
+
+@dataclass(frozen=True, slots=True)
+class _Work:
+    """The uncommitted files of a worktree, a digest of all that it has, and what else is in it."""
+
+    changes: Collection[str]
+    state: str
+    more: Sequence[str]
+
+
+def _work(repository: Repository, tree: Worktree, folder: str) -> _Work:
+    head = listing_of(repository, tree.head)
+    trees = {os.path.realpath(other.path) for other in repository.worktrees()}
+    working = read_working(repository, folder, head, worktrees=trees)
+    parts = [tree.head, tree.branch]
+    for path, entry in sorted(working.changes.items()):
+        parts.append(f"{path!r} {entry and (entry.mode, entry.blob, entry.refused)}")
+    state = hashlib.sha256("\n".join(parts).encode()).hexdigest()
+    more = [*working.notes, *working.asides]
+    more += [f"it has the submodule {visible(path)}" for path in working.submodules[:1]]
+    return _Work(working.changes.keys(), state, more)
+
+
+def _worktrees(
+    repository: Repository,
+    candidates: Sequence[Candidate],
+    taken: Mapping[str, Mapping[str, bool]],
+    whole: Collection[str],
+) -> Iterator[d.FinishedWorktreeEntry]:
+    """Yield the worktrees that are linked to the repository, but for the user's own."""
+    by_folder = {candidate.folder: candidate for candidate in candidates if candidate.folder}
+    every = repository.worktrees()
+    for tree in every[1:]:
+        folder = os.path.realpath(tree.path)
+        if folder == repository.top or tree.prunable or not os.path.isdir(folder):
+            continue
+        candidate = by_folder.get(folder)
+        own = {} if candidate is None else taken.get(candidate.id, {})
+        state = ""
+        obstacle = points_back(folder, repository.common)
+        if not obstacle:
+            inside = [repository.top, repository.common, os.path.expanduser("~"), os.getcwd()]
+            inside += [os.path.realpath(other.path) for other in every if other is not tree]
+            if any(os.path.realpath(path).startswith(f"{folder}{os.sep}") or
+                   os.path.realpath(path) == folder for path in inside):  # fmt: skip
+                obstacle = "another folder that is needed is inside of it"
+        if not obstacle:
+            try:
+                work = _work(repository, tree, folder)
+                state = work.state
+                is_taken = candidate is not None and candidate.id in whole
+                obstacle = _loss(repository, tree, folder, work, own, is_taken=is_taken)
+            except SourceError as error:
+                obstacle = error.reason
+        yield d.FinishedWorktreeEntry(
+            id=candidate.id if candidate else f"worktree:{visible(os.path.basename(folder))}",
+            label=visible(candidate.label if candidate else os.path.basename(folder)),
+            folder=visible(tree.path),
+            obstacle=obstacle,
+            state=state,
+        )
+
+
+def _loss(
+    repository: Repository,
+    tree: Worktree,
+    folder: str,
+    work: _Work,
+    taken: Mapping[str, bool],
+    *,
+    is_taken: bool,
+) -> str:
+    """Return what would be lost with a worktree, or an empty string."""
+    if os.path.lexists(os.path.join(own_folder(folder), "locked")):
+        return "it is locked: git worktree unlock"
+    if lost := sorted(path for path in work.changes if not taken.get(path, False)):
+        return f"not committed, and not taken: {first_few([shown_name(path) for path in lost])}"
+    if work.more:
+        return work.more[0]
+    if not tree.branch and not is_taken and not _is_on_a_branch(repository.git, tree.head):
+        return f"its commits are on no branch: git branch NAME {tree.head[:12]} keeps them"
+    return ""
+
+
+def _is_on_a_branch(git: Git, commit: str) -> bool:
+    with suppress(SourceError):
+        return bool(git.run("for-each-ref", "--count=1", f"--contains={commit}", "refs/heads/"))
+    return False
