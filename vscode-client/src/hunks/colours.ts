@@ -52,7 +52,7 @@ const GRAMMARS = new Map<string, () => Promise<{ readonly default: LanguageRegis
 /** Scopes of the grammars by the class that they get; what is more specific wins. */
 const KINDS: readonly (readonly [kind: string, ...scopes: string[]])[] = [
   ["", "keyword.operator", "meta.template.expression", "meta.embedded", "meta.interpolation", "string meta.fstring", "punctuation"],
-  ["comment", "comment", "punctuation.definition.comment", "string.quoted.docstring"],
+  ["comment", "comment", "punctuation.definition.comment"],
   ["string", "string", "constant.character", "punctuation.definition.string", "markup.inline.raw", "markup.fenced_code"],
   ["number", "constant.numeric", "constant.language", "support.constant"],
   ["keyword", "keyword", "storage", "variable.language", "keyword.operator.logical", "keyword.operator.new", "entity.name.tag", "markup.heading"],

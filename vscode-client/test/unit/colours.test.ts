@@ -17,7 +17,7 @@ async function coloured(language: string, origin: string, text: string, line: nu
 
 test("code is coloured as what it is where it stands", async () => {
   const origin = 'def f(x):\n    """Say\n    hello.\n    """\n    return x\n';
-  assert.deepEqual(await coloured("python", origin, "    if x is 1:\n", 2), [["comment     if x is 1:"], []], "in a docstring");
+  assert.deepEqual(await coloured("python", origin, "    if x is 1:\n", 2), [["string     if x is 1:"], []], "in a docstring");
   assert.deepEqual(await coloured("python", origin, "    if x is 1:\n", 4), [["keyword if", "keyword is", "number 1"], []]);
   assert.deepEqual(await coloured("python", origin, "if 1: # one\n", 0), [["keyword if", "number 1", "comment # one"], []], "earlier lines after later ones");
 });
