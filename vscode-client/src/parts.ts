@@ -5,6 +5,7 @@ import { Candidates } from "./candidates/store";
 import { CandidatesView } from "./candidates/view";
 import { CurrentDocument } from "./documents";
 import { HunkEditors } from "./hunks/editors";
+import { HunkList } from "./hunks/list";
 import { Newest } from "./newest";
 import { Revisions } from "./revisions";
 import { Supervisor, Unavailable } from "./supervisor";
@@ -25,6 +26,7 @@ export class Parts {
   readonly candidates = new Candidates(this);
   readonly view = new CandidatesView(this);
   readonly contents = new Contents(this);
+  readonly hunks = new HunkList(this);
   readonly hunkEditors = new HunkEditors(this);
 
   constructor(readonly context: vscode.ExtensionContext) {

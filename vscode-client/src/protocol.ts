@@ -213,6 +213,8 @@ export interface ReviewHunk {
   readonly text: string;
   readonly variants: readonly { readonly ids: readonly string[]; readonly text: string }[];
   readonly where: string;
+  readonly function: string;
+  readonly head: number | null;
   readonly words: string;
   readonly decision: string;
   readonly variant: number | null;

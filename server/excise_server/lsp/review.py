@@ -15,7 +15,7 @@ from pygls.exceptions import JsonRpcInvalidParams
 from pygls.uris import from_fs_path
 
 from excise import Hunk
-from excise.text import normalise
+from excise.text import normalise, raw_lines
 from excise_server.editor.analysis import (
     Analysis,
     Decision,
@@ -53,6 +53,7 @@ from excise_server.lsp.to_proto import SCHEME, Mapper, hunks_at, parse_uri, virt
 from excise_server.report.markdown import fenced, inert
 from excise_server.report.page import differing_tokens
 from excise_server.report.words import disagree, place_words, words_of
+from excise_server.review.heads import heads_of_hunk, qualified
 from excise_server.wire import lsp as p
 from excise_server.wire.documents import GroupEntry, ReviewVariantEntry
 
@@ -510,14 +511,21 @@ def _hunks(
 ) -> list[p.ReviewHunk]:
     mapper = Mapper(analysis.snapshot.shown, ls.encoding)
     names, count = names_of(analysis.snapshot.revisions), len(analysis.snapshot.texts)
+    lines = raw_lines(normalise(analysis.snapshot.origin))
+    heads = [
+        heads_of_hunk(lines, hunk.lo, [hunk.text, *(v.text for v in hunk.variants)])
+        for hunk in analysis.hunks
+    ]
     return [
         p.ReviewHunk(
             lo=hunk.lo,
             hi=hunk.hi,
-            range=mapper.exact(*lines),
+            range=mapper.exact(*shown),
             text=hunk.text,
             variants=_variants(hunk, analysis.snapshot.ids),
             where=place_words(hunk.lo, hunk.hi),
+            function=printable(qualified(heads[index])),
+            head=heads[index][-1].line if heads[index] else None,
             words=hunk_words(hunk, count, names),
             decision=decision.kind,
             variant=decision.variant,
@@ -529,7 +537,7 @@ def _hunks(
                 for unit in (analysis.unit(index, v) for v in range(len(hunk.variants)))
             ],
         )
-        for index, (hunk, lines, decision) in enumerate(
+        for index, (hunk, shown, decision) in enumerate(
             zip(analysis.hunks, analysis.lines, decisions, strict=True)
         )
     ]

@@ -24,7 +24,7 @@ from excise_server.report.words import disagree, words_of
 from excise_server.review.candidate import review_digest
 from excise_server.review.decided import decided_states
 from excise_server.review.families import COMMENT
-from excise_server.review.heads import Head, heads_above, qualified
+from excise_server.review.heads import Head, heads_of_hunk, qualified
 from excise_server.review.hunks import FileChange, ReviewedFile, hunk_name, lines_named
 from excise_server.review.kinds import KINDS
 from excise_server.wire import documents as d
@@ -374,13 +374,8 @@ def _comments(file: ReviewedFile, index: int, member: str) -> Iterable[str]:
 
 
 def _heads(file: ReviewedFile, hunk: Hunk) -> list[Head]:
-    """Return the functions of the origin that a hunk is in."""
-    lines = raw_lines(file.text or "")
-    if hunk.text.strip():
-        return heads_above(lines, hunk.lo)
-    texts = (line for _, text in file.variants(hunk) for line in raw_lines(text) if line.strip())
-    first = next(texts, "").expandtabs(8)
-    return heads_above(lines, hunk.lo, len(first) - len(first.lstrip()))
+    texts = [hunk.text, *(text for _, text in file.variants(hunk))]
+    return heads_of_hunk(raw_lines(file.text or ""), hunk.lo, texts)
 
 
 # --- files and hunks -----------------------------------------------------------------------------

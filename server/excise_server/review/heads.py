@@ -7,7 +7,7 @@ many languages a little, and costs nothing; where it cannot tell it says nothing
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from excise.patches.blocks import function_in
@@ -69,6 +69,21 @@ def heads_above(lines: Sequence[str], at: int, indent: int | None = None) -> lis
         if name := _name(lines, number):
             found.append(Head(number, name))
     return found[::-1]
+
+
+def heads_of_hunk(lines: Sequence[str], lo: int, texts: Iterable[str]) -> list[Head]:
+    """Return the functions and classes that a hunk is in, the outermost first.
+
+    - ``lines``: those of the origin.
+    - ``lo``: the first line of the hunk (from 0).
+    - ``texts``: what the hunk says, the origin's text first: lines that are new are where their
+      indentation puts them.
+    """
+    origin, *variants = texts
+    if origin.strip():
+        return heads_above(lines, lo)
+    new = (line for text in variants for line in text.split("\n") if line.strip())
+    return heads_above(lines, lo, _indent(next(new, "")))
 
 
 def qualified(heads: Sequence[Head]) -> str:

@@ -534,7 +534,11 @@ class VariantUnit(ProtocolRecord):
 
 
 class ReviewHunk(ProtocolRecord):
-    """A hunk: its lines of the origin, its place in the buffer, and the decision there."""
+    """A hunk: its lines of the origin, its place in the buffer, and the decision there.
+
+    - ``function``: the functions and classes of the origin that it is in, as one name, or empty.
+    - ``head``: the line (from 0) with which the innermost of them begins.
+    """
 
     lo: int
     hi: int
@@ -542,6 +546,8 @@ class ReviewHunk(ProtocolRecord):
     text: str
     variants: list[ReviewVariantEntry]
     where: str
+    function: str
+    head: int | None
     words: str
     decision: str
     variant: int | None

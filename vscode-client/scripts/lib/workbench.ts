@@ -38,7 +38,7 @@ export class Workbench {
     const row = this.page.locator(".explorer-folders-view .monaco-list-row", { hasText: name }).first();
     if (!(await row.isVisible())) await this.page.keyboard.press("ControlOrMeta+Shift+e");
     await row.dblclick();
-    await this.page.locator(`.tab.active[data-resource-name="${name}"]`).waitFor();
+    await this.page.locator(`.editor-group-container.active .tab.active[data-resource-name="${name}"]`).waitFor();
     await this.page.locator(".editor-instance .view-line").first().waitFor();
   }
 

@@ -9,7 +9,10 @@ import { choice } from "./choose";
 
 /** Open the hunk editor of a document, at a hunk if one is named. */
 export async function openHunks(parts: Parts, argument?: unknown): Promise<void> {
-  await show(documentOf(parts, argument));
+  const document = documentOf(parts, argument);
+  if (!parts.hunkEditors.has(document)) {
+    await show(document);
+  }
   const { uri, review, hunk } = await hunkOf(parts, argument);
   parts.hunkEditors.open(uri, hunk ?? review.hunks[review.next ?? 0]);
 }

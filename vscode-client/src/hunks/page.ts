@@ -2,8 +2,21 @@
 import type { ReviewHunk, ReviewResult } from "../protocol";
 import { count, plain, visible } from "../text";
 
-/** A line of code in parts, `marked` if the other text lacks them, or the number of lines that are left out. */
-export type CodeLine = readonly { readonly text: string; readonly marked: boolean }[] | number;
+/** A part of a line: how many UTF-16 units it has, and the class of its colour, or an empty string. */
+export type Run = readonly [length: number, kind: string];
+
+/** The runs of each line of a text that stands at a line (from 0) of the origin. */
+export type Paint = (text: string, line: number) => readonly (readonly Run[])[];
+
+/** A part of a line: `kind` is the class of its colour, `marked` whether the other text lacks it. */
+export interface Part {
+  readonly text: string;
+  readonly kind: string;
+  readonly marked: boolean;
+}
+
+/** A line of code with its number in the origin, if it stands there, or the number of lines that are left out. */
+export type Row = { readonly number: number | null; readonly parts: readonly Part[] } | number;
 
 export interface Card {
   /** The index in `variants` of the review, or null for the origin. */
@@ -13,7 +26,7 @@ export interface Card {
   /** Who has it, each a name. */
   readonly names: readonly string[];
   readonly words: string;
-  readonly lines: readonly CodeLine[];
+  readonly rows: readonly Row[];
   /** The document has this text here. */
   readonly chosen: boolean;
   /** "3 hunks that belong together: username, password", or empty. */
@@ -23,29 +36,37 @@ export interface Card {
 }
 
 export interface HunkPage {
-  /** The lines of the origin, which identify a hunk while others are decided. */
+  /** The file, and the lines of the origin, which identify a hunk while others are decided. */
   readonly key: string;
-  /** The first line of the origin, counted from 1. */
-  readonly first: number;
   readonly title: string;
   readonly summary: string;
   readonly decided: boolean;
   readonly decision: string;
-  readonly folded: boolean;
   /** What the decisions break, and this hunk brings. */
   readonly warnings: readonly string[];
+  /** The head of the function, and the lines of the origin around the hunk that no other hunk shows. */
+  readonly above: readonly Row[];
+  readonly below: readonly Row[];
   /** The origin's, then those of the variants that change it. */
   readonly cards: readonly Card[];
+}
+
+export interface FilePage {
+  readonly name: string;
+  readonly words: string;
+  /** What the decisions break, and no one hunk brings. */
+  readonly warnings: readonly string[];
+  /** "the target changed these lines, too", by name. */
+  readonly notes: readonly string[];
+  /** What is done to the file as a whole, and the key that shows it. */
+  readonly whole: readonly { readonly key: string; readonly text: string }[];
+  readonly hunks: readonly HunkPage[];
 }
 
 export interface Page {
   readonly title: string;
   readonly progress: string;
-  /** What the decisions break, and no one hunk brings. */
-  readonly warnings: readonly string[];
-  /** "the target changed these lines, too", by name. */
-  readonly notes: readonly string[];
-  readonly hunks: readonly HunkPage[];
+  readonly files: readonly FilePage[];
 }
 
 export type ToPage =
@@ -56,7 +77,8 @@ export type FromPage =
   | { readonly type: "ready" | "undo" }
   /** Take a variant of a hunk, with what belongs to it or alone; null is the origin's text. */
   | { readonly type: "take"; readonly key: string; readonly variant: number | null; readonly alone: boolean }
-  | { readonly type: "open"; readonly key: string };
+  /** Go to a hunk in its document, or let that follow beside the page; show a file as a candidate has it. */
+  | { readonly type: "open" | "follow" | "whole"; readonly key: string };
 
 /** A message of the webview, if it is one: whatever else comes is dropped. */
 export function fromPage(data: unknown): FromPage | undefined {
@@ -64,7 +86,7 @@ export function fromPage(data: unknown): FromPage | undefined {
   if (type === "ready" || type === "undo") {
     return { type };
   }
-  if (typeof key === "string" && type === "open") {
+  if (typeof key === "string" && (type === "open" || type === "follow" || type === "whole")) {
     return { type, key };
   }
   const isVariant = variant === null || (typeof variant === "number" && Number.isInteger(variant));
@@ -87,15 +109,11 @@ export function html(nonce: string, cspSource: string, script: string, style: st
 <header>
 <h1 id="title"></h1>
 <p id="progress" role="status"></p>
-<p id="help"><kbd>1</kbd>–<kbd>9</kbd> take, <kbd>a</kbd> <kbd>1</kbd> one alone, <kbd>0</kbd> keep the origin, <kbd>n</kbd> <kbd>p</kbd> next and previous undecided, <kbd>u</kbd> undo, <kbd>Enter</kbd> open</p>
-</header>
-<main>
+<p id="help"><kbd>1</kbd>–<kbd>9</kbd> take, <kbd>a</kbd> <kbd>1</kbd> one alone, <kbd>0</kbd> keep the origin, <kbd>n</kbd> <kbd>p</kbd> next and previous undecided, <kbd>j</kbd> <kbd>k</kbd> any next and previous, <kbd>u</kbd> undo, <kbd>Enter</kbd> open</p>
 <p id="problem" role="alert"></p>
 <p id="alone" role="status"></p>
-<div id="warnings"></div>
-<ul id="notes" aria-label="Notes"></ul>
-<div id="hunks"><p>Reading the file…</p></div>
-</main>
+</header>
+<main id="files"><p>Reading the file…</p></main>
 <script nonce="${nonce}" src="${script}"></script>
 </body>
 </html>`;
@@ -107,21 +125,48 @@ const EDGE = 10;
 /** Characters of a line that are shown. */
 const MOST_CHARACTERS = 2000;
 const MOST_NAMES = 12;
+/** Lines of the origin that are shown before and after a hunk. */
+const AROUND = 3;
 
-export function page(name: string, review: ReviewResult, nameOf: (id: string) => string): Page {
-  const aside = review.candidates.filter(({ state }) => state !== "shown").length;
-  const notes = review.candidates.flatMap(({ id, notes: said }) => said.map((note) => `${nameOf(id)}: ${plain(note, 200)}`));
+/** A file whose hunks are shown: its review, the lines of its origin, and their colours, if it has any. */
+export interface Reviewed {
+  readonly uri: string;
+  readonly name: string;
+  /** Who changes it, and what is done to it. */
+  readonly words: string;
+  /** The candidates that change it, and how. */
+  readonly changes: readonly { readonly label: string; readonly status: string }[];
+  readonly review: ReviewResult | undefined;
+  readonly lines: readonly string[];
+  readonly paint?: Paint | undefined;
+}
+
+export function page(title: string, files: readonly Reviewed[]): Page {
+  return { title: plain(title, 200), progress: progress(files.flatMap(({ review }) => review ?? [])), files: files.map(filePage) };
+}
+
+function filePage({ uri, name, words, changes, review, lines, paint }: Reviewed): FilePage {
+  const aside = review?.candidates.filter(({ state }) => state !== "shown").length ?? 0;
+  const notes = review?.candidates.flatMap(({ name: who, notes: said }) => said.map((note) => `${plain(who, 60)}: ${plain(note, 200)}`)) ?? [];
+  const whole = changes.map(({ label, status }, at) => ({ status, key: `${uri} ${at}`, text: `${plain(label, 60)}: ${status}` }));
   return {
-    title: plain(name, 200),
-    progress: [progress(review), ...(review.problems.length === 0 ? [] : [count(review.problems.length, "warning")])].join(" · "),
-    warnings: warnings(review, null),
+    name: plain(name, 200),
+    words: joined(review === undefined || review.hunks.length === 0 ? "" : progress([review]), words),
+    warnings: review === undefined ? [] : warnings(review, null),
     notes: [...notes, ...(aside === 0 ? [] : [`${aside} set aside`])],
-    hunks: review.hunks.map((hunk, at) => hunkPage(review, hunk, at, nameOf)),
+    whole: whole.filter(({ status }) => status !== "modified"),
+    hunks: review?.hunks.map((hunk, at) => hunkPage(uri, review, hunk, at, lines, paint)) ?? [],
   };
 }
 
+/** The lines of the origin that identify a hunk in its file. */
 export function hunkKey({ lo, hi }: Pick<ReviewHunk, "lo" | "hi">): string {
   return `${lo}-${hi}`;
+}
+
+/** "Lines 43 to 45 · Inventory.reserve", and what is said of it: in the page and in the view. */
+export function hunkTitle({ where, function: inside }: ReviewHunk): string {
+  return joined(`${where.charAt(0).toUpperCase()}${where.slice(1)}`, plain(inside, 80));
 }
 
 /** What the decisions break, by the hunk that brings it, or null for what none does. */
@@ -135,82 +180,103 @@ export function together(hunk: ReviewHunk, variant: number | null): readonly num
   return (variant === null ? undefined : hunk.units[variant]?.hunks) ?? [];
 }
 
-function hunkPage(review: ReviewResult, hunk: ReviewHunk, at: number, nameOf: (id: string) => string): HunkPage {
+function hunkPage(uri: string, review: ReviewResult, hunk: ReviewHunk, at: number, lines: readonly string[], paint?: Paint): HunkPage {
+  const [before, after] = [review.hunks[at - 1], review.hunks[at + 1]];
+  const { lo, hi, head, text, variants, marks, decided, decision } = hunk;
   const changes = changing(hunk);
-  const leaving = hunk.variants.findIndex(({ text }) => text === hunk.text);
-  const names = (ids: readonly string[]): string[] => {
+  const leaving = variants.findIndex((variant) => variant.text === text);
+  const known = new Map(review.candidates.map(({ id, name }) => [id, plain(name, 60)]));
+  const names = (variant: number): string[] => {
+    const ids = variants[variant]?.ids ?? [];
     const more = ids.length > MOST_NAMES ? [`and ${ids.length - MOST_NAMES} more`] : [];
-    return [...ids.slice(0, MOST_NAMES).map(nameOf), ...more];
+    return [...ids.slice(0, MOST_NAMES).map((id) => known.get(id) ?? plain(id, 60)), ...more];
   };
+  const shown = (said: string, spans: readonly (readonly number[])[], number: number | null): Row[] => code(said, spans, number, paint?.(said, lo));
   const origin: Card = {
     variant: null,
     key: "0",
-    names: names(hunk.variants[leaving]?.ids ?? []),
+    names: names(leaving),
     words: leaving < 0 ? "" : variantWords(hunk, leaving),
-    lines: code(hunk.text, changes.flatMap((variant) => hunk.marks?.[variant]?.lost ?? [])),
-    chosen: hunk.decision === "origin" && hunk.decided,
+    rows: shown(text, changes.flatMap((variant) => marks?.[variant]?.lost ?? []), lo + 1),
+    chosen: decision === "origin" && decided,
     unit: "",
     together: [],
   };
   const cards = changes.map((variant, position): Card => ({
     variant,
     key: position < 9 ? `${position + 1}` : "",
-    names: names(hunk.variants[variant]?.ids ?? []),
+    names: names(variant),
     words: variantWords(hunk, variant),
-    lines: code(hunk.variants[variant]?.text ?? "", hunk.marks?.[variant]?.own ?? []),
-    chosen: hunk.variant === variant && hunk.decision === "variant",
+    rows: shown(variants[variant]?.text ?? "", marks?.[variant]?.own ?? [], null),
+    chosen: hunk.variant === variant && decision === "variant",
     unit: plain(hunk.units[variant]?.words ?? "", 300),
-    together: together(hunk, variant).flatMap((number) => review.hunks[number] ?? []).map(hunkKey),
+    together: together(hunk, variant).flatMap((number) => review.hunks[number] ?? []).map((other) => `${uri} ${hunkKey(other)}`),
   }));
+  const around = (from: number, to: number): Row[] => {
+    const said = lines.slice(from, to).join("\n");
+    return from >= to ? [] : code(`${said}\n`, [], from + 1, paint?.(said, from));
+  };
+  // No line stands twice on the page: the hunk before has shown those below it.
+  const from = Math.min(lo, Math.max(lo - AROUND, before === undefined ? 0 : before.hi + AROUND));
   return {
-    key: hunkKey(hunk),
-    first: hunk.lo + 1,
-    title: hunk.where,
+    key: `${uri} ${hunkKey(hunk)}`,
+    title: hunkTitle(hunk),
     summary: plain(hunk.words, 300),
-    decided: hunk.decided,
+    decided,
     decision: plain(hunk.outcome, 160),
-    // What several candidates all say needs no look.
-    folded: hunk.variants.length === 1 && hunk.variants.some(({ ids }) => ids.length > 1),
     warnings: warnings(review, at),
+    above: [...(head === null || head >= from ? [] : around(head, head + 1)), ...around(from, lo)],
+    below: around(hi, Math.min(hi + AROUND, after?.lo ?? lines.length, lines.length)),
     cards: [origin, ...cards],
   };
 }
 
-/** The lines of a text in parts. Spans are ranges (from, to) of its code points. */
-export function code(text: string, spans: readonly (readonly number[])[]): CodeLine[] {
+/** The lines of a text, numbered from the first if that has a number. Spans are ranges (from, to) of its code points. */
+export function code(text: string, spans: readonly (readonly number[])[], first: number | null, runs: readonly (readonly Run[])[] = []): Row[] {
   if (text === "") {
     return [];
   }
   const all = text.replace(/\n$/, "").split("\n");
   const hidden = all.length > MOST_LINES ? all.length - 2 * EDGE : 0;
-  const lines: CodeLine[] = [];
+  const rows: Row[] = [];
   let start = 0;
   all.forEach((line, index) => {
     if (hidden === 0 || index < EDGE || index >= all.length - EDGE) {
-      lines.push(markedParts(Array.from(line.slice(0, MOST_CHARACTERS)), start, spans));
+      const cut = line.length > MOST_CHARACTERS ? [{ text: ` … ${count(line.length - MOST_CHARACTERS, "character")} more`, kind: "said", marked: false }] : [];
+      const parts = partsOf(Array.from(line.slice(0, MOST_CHARACTERS)), start, spans, runs[index] ?? []);
+      rows.push({ number: first === null ? null : first + index, parts: [...parts, ...cut] });
     } else if (index === EDGE) {
-      lines.push(hidden);
+      rows.push(hidden);
     }
     start += line.replace(/[\ud800-\udbff][\udc00-\udfff]/g, "x").length + 1;
   });
-  return lines;
+  return rows;
 }
 
-/** The characters of a line that begins at a code point of the text, in parts. */
-function markedParts(characters: readonly string[], start: number, spans: readonly (readonly number[])[]): CodeLine {
+/** The characters of a line that begins at a code point of the text, in parts of one colour. */
+function partsOf(characters: readonly string[], start: number, spans: readonly (readonly number[])[], runs: readonly Run[]): Part[] {
   const marked = characters.map(() => false);
   for (const [lo = 0, hi = 0] of spans) {
     if (lo < start + characters.length && hi > start) {
       marked.fill(true, Math.max(lo - start, 0), hi - start);
     }
   }
-  const kinds = characters.map((character, at) => (marked[at] === true ? "m" : /[ \t]/.test(character) ? " " : "."));
+  const kinds = runs.flatMap(([length, kind]) => Array.from({ length }, () => kind));
   // Tokens that only blanks part are one mark.
-  const joined = kinds.join("").replace(/(?<=m) +(?=m)/g, (blanks) => "m".repeat(blanks.length));
-  return [...joined.matchAll(/m+|[^m]+/g)].map(({ 0: part, index }) => ({
-    text: visible(characters.slice(index, index + part.length).join("")),
-    marked: part.startsWith("m"),
-  }));
+  const letters = characters.map((character, at) => (marked[at] === true ? "m" : /[ \t]/.test(character) ? " " : ".")).join("");
+  const joinedMarks = letters.replace(/(?<=m) +(?=m)/g, (blanks) => "m".repeat(blanks.length));
+  const parts: { text: string; kind: string; marked: boolean }[] = [];
+  let unit = 0;
+  characters.forEach((character, at) => {
+    const [kind, isMarked, last] = [kinds[unit] ?? "", joinedMarks[at] === "m", parts.at(-1)];
+    unit += character.length;
+    if (last?.kind === kind && last.marked === isMarked) {
+      last.text += character;
+    } else {
+      parts.push({ text: character, kind, marked: isMarked });
+    }
+  });
+  return parts.map((part) => ({ ...part, text: visible(part.text) }));
 }
 
 /** The variants that differ from the origin, by their numbers. */
@@ -226,7 +292,14 @@ export function variantWords(hunk: Pick<ReviewHunk, "variants" | "text">, at: nu
   return `${ids.length} of ${all} ${verb}${ids.length === 1 ? "s" : ""} ${what}`;
 }
 
-/** "4 of 11 decided". */
-export function progress({ decided, undecided }: { readonly decided: number; readonly undecided: number }): string {
-  return `${decided} of ${decided + undecided} decided`;
+function joined(...parts: readonly string[]): string {
+  return parts.filter((part) => part !== "").join(" · ");
+}
+
+/** "4 of 11 decided · 1 warning". */
+export function progress(reviews: readonly Pick<ReviewResult, "decided" | "undecided" | "problems">[]): string {
+  const sum = (of: (review: (typeof reviews)[number]) => number): number => reviews.reduce((all, review) => all + of(review), 0);
+  const decided = sum((review) => review.decided);
+  const problems = sum((review) => review.problems.length);
+  return joined(`${decided} of ${decided + sum((review) => review.undecided)} decided`, problems === 0 ? "" : count(problems, "warning"));
 }

@@ -1,6 +1,6 @@
 // The review of a document: find a hunk in it, and decide it.
 import * as vscode from "vscode";
-import { DOCUMENTS, documentOf, nameOf, opened, rangeOf, show } from "../documents";
+import { DOCUMENTS, documentOf, nameOf, opened, rangeOf } from "../documents";
 import { namesOf } from "../candidates/tree";
 import type { Parts } from "../parts";
 import type { ApplyResult, ReviewHunk, ReviewResult } from "../protocol";
@@ -16,7 +16,7 @@ export type Open = ReviewResult & { readonly version: number };
 /** The review of a document that has one, and is open afterwards. */
 export async function reviewed(parts: Parts, uri: vscode.Uri): Promise<Open> {
   if (opened(uri) === undefined) {
-    await show(uri);
+    await vscode.workspace.openTextDocument(uri);
   }
   const { result: review, problem } = await parts.reviews.fresh(uri);
   if (review === undefined || review.hunks.length === 0) {

@@ -196,8 +196,12 @@ inWorkbench("five worktrees: seen, compared, one taken whole, two mixed by keys 
   await bench.focusEditor();
   await page.keyboard.press("ControlOrMeta+Alt+h");
   const progress = bench.webview().locator("#progress");
-  const decided = (count: number): Promise<string> => until(() => progress.innerText(), (text) => text === `${count} of 5 decided`);
+  const decided = (count: number): Promise<string> => until(() => progress.innerText(), (text) => text === `${count} of 7 decided`);
   await decided(0);
+  const body = bench.webview().locator("body");
+  await body.locator(".file", { hasText: "tests/test_inventory.py" }).getByText("chen: created").waitFor();
+  await body.locator(".hunk", { hasText: "Lines 43 to 45 · Inventory.reserve" }).locator(".around .keyword", { hasText: "def" }).first().waitFor();
+  assert.equal(await bench.hunks.filter({ hasText: "Lines 43 to 45 · Inventory.reserve" }).count(), 1);
   await accessible(bench);
   const posts = await counted(bench);
   const keys = ["0", "0", "2", "0", "1"];
@@ -213,8 +217,11 @@ inWorkbench("five worktrees: seen, compared, one taken whole, two mixed by keys 
   await page.keyboard.press("0");
   await page.keyboard.press("1");
   await decided(5);
-  await page.keyboard.press("Enter");
+  // The document beside the page has the result, and follows to the next file.
+  await page.locator('.tab.active[data-resource-name="helpers.py"]').waitFor();
+  await page.keyboard.press("k");
   await page.locator(`.tab.active[data-resource-name="${FILE}"]`).waitFor();
+  await page.keyboard.press("Enter");
   await bench.save();
   const mix = readFileSync(file, "utf8");
   assert.notEqual(mix, before);

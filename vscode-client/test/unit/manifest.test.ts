@@ -123,8 +123,9 @@ test("defaults of the settings are the server's", () => {
   }
 });
 
-test("one run-time dependency, the types of the oldest editor, and versions that agree", () => {
-  assert.deepEqual(Object.keys(manifest.dependencies), ["vscode-languageclient"]);
+test("the client of the protocol and the colours are what is bundled, the types of the oldest editor, and versions that agree", () => {
+  const shiki = ["engine-javascript", "langs", "primitive"].map((name) => `@shikijs/${name}`);
+  assert.deepEqual(Object.keys(manifest.dependencies), [...shiki, "vscode-languageclient"]);
   assert.equal(`^${manifest.devDependencies["@types/vscode"] ?? ""}`, manifest.engines.vscode);
   const project = readFileSync("../pyproject.toml", "utf8");
   const version = /^version = "(.*)"$/m.exec(project)?.[1];
