@@ -111,7 +111,7 @@ export interface FinishDocument {
   readonly branch: string;
   readonly origin: string;
   readonly digest: string;
-  readonly taken: readonly { readonly candidate: string; readonly label: string }[];
+  readonly taken: readonly { readonly candidate: string; readonly label: string; readonly whole: boolean }[];
   readonly files: readonly string[];
   readonly others: readonly string[];
   readonly subject: string;
@@ -250,8 +250,8 @@ export interface RevisionText { readonly id: string; readonly text: string; read
 export interface SinceAnswer {
   readonly repository: string | null;
   readonly summary: string;
-  readonly old: SinceVersionEntry;
-  readonly new: SinceVersionEntry;
+  readonly old: { readonly name: string; readonly commit: string | null; readonly base: string | null };
+  readonly new: { readonly name: string; readonly commit: string | null; readonly base: string | null };
   readonly hunks: Readonly<Record<string, number>>;
   readonly patches: Readonly<Record<string, number>>;
   readonly files: readonly SinceFileEntry[];
@@ -271,12 +271,6 @@ export interface SinceHunkEntry {
   readonly old: string;
   readonly new: string;
   readonly lines: readonly string[];
-}
-export interface SinceVersionEntry {
-  readonly name: string;
-  readonly commit: string | null;
-  readonly base: string | null;
-  readonly seen: string | null;
 }
 export interface SourceReport {
   readonly name: string;
@@ -313,6 +307,7 @@ export interface TakenUnitEntry {
   readonly hunks: readonly string[];
   readonly chosen: readonly string[];
   readonly names: readonly string[];
+  readonly whole: boolean;
 }
 export interface TaskEntry {
   readonly number: number;
