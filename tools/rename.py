@@ -2,9 +2,9 @@
 
 Packages, commands, methods of the server, settings of the editor, variables of the environment and
 sentences get the new name. The measure keeps its own, Excision Score: it is the paper's. Nothing is
-committed. After it, in a new environment: `make format schema`, by hand what the linter then says of
-lines that are too long (nothing for a name as long as the old one), and the tests with
-UPDATE_EXPECT=1, because the digests of pages contain the name.
+committed. After it, in a new environment: `make format schema`, what the linter says of lines that
+are too long (nothing if the name is as long as the old one), and the tests with UPDATE_EXPECT=1,
+because the name is part of what the digests on the pages are made of.
 """
 
 from __future__ import annotations
@@ -38,9 +38,7 @@ def main() -> None:
         sys.exit("usage: python tools/rename.py NAME (3 to 30 of a-z and 0-9; no module of Python)")
 
     def git(*arguments: str) -> str:
-        return subprocess.run(
-            ("git", *arguments), check=True, stdout=subprocess.PIPE, text=True
-        ).stdout
+        return subprocess.check_output(("git", *arguments), text=True)  # noqa: S607 the user's own
 
     if git("status", "--porcelain"):
         sys.exit("this clone has changes: commit them first, so that only the name changes")
