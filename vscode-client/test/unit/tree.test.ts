@@ -119,7 +119,7 @@ test("files say what is done to them, and whose they are alone", () => {
 test("names that others chose are made harmless", () => {
   const node = lone({ label: "a\u202eb\u0000\n$(x)", branch: "b\u2066" });
   assert.equal(node.label, "a\\u202eb\\u0000⏎$(x)");
-  assert.ok(node.description.includes("b\\u2066"));
+  assert.ok(node.tooltip.includes("Branch: b\\u2066"));
 });
 
 test("revisions of one document are grouped, without those that are known", () => {
