@@ -464,6 +464,9 @@ def test_a_decision_counts_as_looked_at_and_carries_over_what_did_not_change(rep
         os.utime(dana, (1_600_000_000 + len(new), 1_600_000_000 + len(new)))
 
     assert changed() == []
+    repo.commit("what conflicts with that", a__py=ORIGIN.replace("x + 6", "x + 66"))
+    assert changed() == []
+    repo.git("reset", "--quiet", "--hard", "HEAD~1")
     change("x + 1\n", "1 + x\n")  # another hunk
     assert ["dana" in name for name in changed()] == [True]
     with served(repo.path) as review:

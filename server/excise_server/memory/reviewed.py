@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 import zlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 
@@ -124,15 +124,20 @@ def changed_since_reviewed(
         for candidate in candidates:
             row = next((last[name] for name in _names(candidate) if name in last), None)
             kept = None if row is None else _kept(store, row)
-            if kept is not None and _edits(*kept) != _edits(candidate.old, candidate.new):
+            merged = candidate.conflicts  # not the author's edit alone
+            if kept and _edits(*kept, merged) != _edits(candidate.old, candidate.new, merged):
                 changed.append(candidate.id)
     return changed
 
 
-def _edits(old: Mapping[str, Side], new: Mapping[str, Side]) -> dict[str, list[tuple[str, ...]]]:
+def _edits(
+    old: Mapping[str, Side], new: Mapping[str, Side], leave: Container[str]
+) -> dict[str, list[tuple[str, ...]]]:
     """Return by path the lines that are removed and added, wherever they are."""
     edits = {}
     for path in old.keys() | new.keys():
+        if path in leave:
+            continue
         sides = (old.get(path), new.get(path))
         modes = tuple("" if side is None else side.mode for side in sides)
         before, after = (raw_lines((side.text or "") if side else "") for side in sides)

@@ -167,7 +167,7 @@ export class Workbench {
   }
 
   private async dirty(timeout?: number): Promise<void> {
-    await this.page.locator(".tab.active.dirty").waitFor(timeout === undefined ? {} : { timeout });
+    await this.page.locator(".editor-group-container.active .tab.active.dirty").waitFor(timeout === undefined ? {} : { timeout });
   }
 
   /** Make the side bar so many pixels wider. */
@@ -250,7 +250,7 @@ export class Workbench {
     await this.dirty();
     await this.focusEditor();
     await this.page.keyboard.press("ControlOrMeta+s");
-    await this.page.locator(".tab.active:not(.dirty)").waitFor();
+    await this.page.locator(".editor-group-container.active .tab.active:not(.dirty)").waitFor();
   }
 
   /** Answer the question of trust. */
