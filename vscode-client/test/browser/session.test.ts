@@ -283,6 +283,7 @@ inWorkbench("candidates are compared, given a base, hidden, and taken in spite o
 
   const toggle = async (): Promise<void> => {
     await bench.command("Excise: Hide or Show Candidates");
+    await page.locator(".quick-input-widget:visible", { hasText: "Candidates to show" }).locator("input.input").fill("chen");
     await bench.pick("chen");
     await page.keyboard.press("Enter");
   };
