@@ -1,7 +1,8 @@
 """Running git where everything in the repository may be hostile: its config, refs, links, names.
 
 Only plumbing that reads is ever run (`ALLOWED`), but for the few commands that make a new branch
-(`WRITES`): they touch no working tree, and no index but one that the caller made. Nothing that a
+or commit to the one that is checked out (`WRITES`): they touch no working tree, and no index but
+one that the caller made, or the repository's under git's own lock (`branches`). Nothing that a
 repository's config can name is executed: there is no pager, hook, filter, file system monitor,
 helper or textconv in these commands, and those that a later git might start are overridden. A
 missing object is never fetched, because every transport is forbidden twice. No terminal, no prompt,
