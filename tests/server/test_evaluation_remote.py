@@ -233,6 +233,9 @@ def test_without_anything_every_measure_says_which_command_helps(monkeypatch):
         "codebleu": "EXCISE_CODEBLEU_PYTHON=DIR/bin/python",
         "bertscore": "pip install 'bert-score<0.4'",
         "lens": "EXCISE_LENS_MODEL=DIR",
+        "errant": "EXCISE_ERRANT_PYTHON=DIR/bin/python",
+        "trivial": "EXCISE_CRYSTALBLEU_CORPUS=FILE",
+        "vectors": "EXCISE_WMD_VECTORS=FILE",
     }
     for found in MEASURES.values():
         if found.resource is not None:

@@ -61,7 +61,10 @@ def test_a_host_gets_the_documents_of_the_commands(host: list[str], repo: Repo):
     answer = json.loads(ask(host, repo, "candidates").stdout)
     assert answer["candidates"] == review["candidates"]
     assert answer["tasks"] == review["tasks"]
-    assert json.loads(ask(host, repo, "land").stdout) == excise("land", *at_repo).json
+    answer = json.loads(ask(host, repo, "land").stdout)
+    assert answer.pop("page").startswith("None of 2 candidates lands")
+    assert answer.pop("contents") == []  # what an editor would write
+    assert answer == excise("land", *at_repo).json
 
 
 def test_a_refusal_is_a_sentence_for_people(host: list[str], repo: Repo):

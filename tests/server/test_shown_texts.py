@@ -81,7 +81,8 @@ def test_the_page_of_candidates_is_bounded_whatever_they_are_called():
     entries = [entry(n) | more for n in range(1, 60)]
     document = overview(
         entries, families(entries, "x" * 9000), rejected=rejected, relations=[related] * 900,
-        unchanged=["worktree:" + "u" * 4000] * 500, set_aside=[], bases={}, given=[],
+        unchanged=["worktree:" + "u" * 4000] * 500, set_aside=[], changed=[], decided={}, bases={},
+        given=[],
     )  # fmt: skip
     page = candidates_markdown(document)
     assert len(page) < LONGEST_PAGE + 10_000

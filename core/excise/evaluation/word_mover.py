@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from re import findall
-
-import numpy as np
-import numpy.typing as npt
+from typing import TYPE_CHECKING
 
 from excise.evaluation.base import Item, Measure, MeasureUnavailableError, Value, best
 
-Vectors = Mapping[str, npt.NDArray[np.float32]]
+if TYPE_CHECKING:  # it takes longer to load than most scores take
+    import numpy as np
+    import numpy.typing as npt
+
+    Vectors = Mapping[str, npt.NDArray[np.float32]]
 
 MOST_NUMBERS = 200_000_000
 """Numbers that a file of vectors may have: 800 MB."""
@@ -40,6 +42,8 @@ def read_vectors(lines: Iterable[bytes]) -> dict[str, npt.NDArray[np.float32]]:
     A first line of two whole numbers is their header. Raises MeasureUnavailableError, which names
     the line.
     """
+    import numpy as np
+
     vectors: dict[str, npt.NDArray[np.float32]] = {}
     size = read = 0
     for number, line in enumerate(lines, start=1):
@@ -89,6 +93,7 @@ def _distance(ours: dict[str, float], theirs: dict[str, float], vectors: Vectors
         raise MeasureUnavailableError(f"wmd: more than {MOST_WORDS} words to move")
     if not left or not missing:
         return 0.0
+    import numpy as np
     from scipy.optimize import linprog
     from scipy.sparse import eye_array, kron, vstack
     from scipy.spatial.distance import cdist
