@@ -55,7 +55,8 @@ function show(page: Page, wanted: string | undefined): void {
   hunks.filter(({ decided }) => decided).forEach(({ key }) => chosen.delete(key));
   const exists = hunks.some(({ key }) => key === (wanted ?? current));
   const first = hunks.find((hunk) => !hunk.decided) ?? hunks[0];
-  select(exists ? (wanted ?? current) : first?.key, had);
+  // A page that is written anew moves nobody's document: after a reload, say, another hunk is the first undecided one.
+  select(exists ? (wanted ?? current) : first?.key, had, wanted !== undefined);
   [...document.querySelectorAll("button")].find((button) => button.ariaLabel === focused && button.closest(".hunk.current") !== null)?.focus();
 }
 
@@ -82,8 +83,8 @@ function setAlone(next: boolean): void {
   byId("alone").textContent = alone ? "The next number takes its hunk alone." : "";
 }
 
-function select(key: string | undefined, focus: boolean): void {
-  if (key !== undefined && key !== current) {
+function select(key: string | undefined, focus: boolean, follow = true): void {
+  if (follow && key !== undefined && key !== current) {
     api.postMessage({ type: "follow", key });
   }
   current = key;
