@@ -167,9 +167,11 @@ def test_two_servers_on_one_workspace_lose_nothing(repo):
                 review.client.request("excise/hide", {"ids": [f"{name} {number}"]})
         one.client.call("excise/hide", {"ids": ["one last"]})
         other.client.call("excise/reject", {"ids": ["other last"]})
+        # What had to wait for the other's lock, which the user was told, goes with the next one.
+        one.client.call("excise/hide", {"ids": ["one after that"]})
     with served(repo.path) as review:
         aside = review.client.call("excise/hide", {"ids": []})
-        assert len(aside["hidden"]) == 41
+        assert len(aside["hidden"]) == 42
         assert aside["rejected"] == ["other last"]
         review.state()
 
