@@ -24,9 +24,16 @@ export class CurrentDocument {
         this.show(editor.document.uri);
       }
     };
+    // No text editor is active beside a page, or after a reload where one was: what is visible is looked at.
+    const lookAround = (): void => {
+      if (this.shown === undefined) {
+        look(vscode.window.visibleTextEditors.find(({ document }) => isSource(document.uri)));
+      }
+    };
     subscriptions.push(
       this.changed,
       vscode.window.onDidChangeActiveTextEditor(look),
+      vscode.window.onDidChangeVisibleTextEditors(lookAround),
       vscode.workspace.onDidCloseTextDocument(({ uri }) => {
         const visible = vscode.window.visibleTextEditors.some((editor) => isSource(editor.document.uri));
         if (this.is(uri) && !visible) {
@@ -35,6 +42,7 @@ export class CurrentDocument {
       }),
     );
     look(vscode.window.activeTextEditor);
+    lookAround();
   }
 
   get uri(): vscode.Uri | undefined {
