@@ -1,16 +1,23 @@
-"""A repository whose worktrees each change one expression, and a client of its folder."""
+"""A repository whose worktrees each change one expression, and clients of its folder.
+
+A test file that imports the fixtures has its own ``repo``.
+"""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager
 from pathlib import Path
 
+import pytest
 from tests.server.git_repository import Repo, make
 from tests.server.raw_client import RawClient, serving
 
 LONG_AGO = 1_600_000_000
+ORIGIN = "def f(a, b):\n    x = a + b\n    return x\n\n\ndef g(a):\n    return a * 2\n"
+MINUS = ORIGIN.replace("a + b", "a - b")
+INVALID_PARAMS, REQUEST_FAILED = -32602, -32803
 
 
 def edited_worktrees(
@@ -28,3 +35,17 @@ def edited_worktrees(
 def client_of(repo: Repo) -> AbstractContextManager[RawClient]:
     """Open the folder of a repository."""
     return serving(workspaceFolders=[{"uri": repo.path.as_uri(), "name": "w"}])
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[RawClient]:
+    """One server for all tests of a file."""
+    with serving(workspaceFolders=[]) as client:
+        yield client
+
+
+@pytest.fixture
+def client(repo: Repo, server: RawClient) -> Iterator[RawClient]:
+    """The server, with the folder of the test's repository."""
+    with server.in_folder(repo.path) as client:
+        yield client

@@ -11,35 +11,29 @@ from pathlib import Path
 import msgspec
 import pytest
 from tests.server.command import excise, ids_of
-from tests.server.edited_worktrees import edited_worktrees
+from tests.server.edited_worktrees import (
+    INVALID_PARAMS,
+    MINUS,
+    ORIGIN,
+    REQUEST_FAILED,
+    client,
+    edited_worktrees,
+    server,
+)
 from tests.server.git_repository import Repo, make, needs_git
 from tests.server.raw_client import RawClient, serving
 
 from excise_server.wire.documents import CandidatesDocument
 
-ORIGIN = "def f(a, b):\n    x = a + b\n    return x\n\n\ndef g(a):\n    return a * 2\n"
-MINUS = ORIGIN.replace("a + b", "a - b")
-INVALID_PARAMS, REQUEST_FAILED = -32602, -32803
-
 pytestmark = [needs_git, pytest.mark.slow]
+
+__all__ = ["client", "server"]  # the fixtures
 
 
 @pytest.fixture
 def repo(tmp_path, monkeypatch) -> Repo:
     edits = {"ada": ("a + b", "a - b"), "bo": ("a + b", "a - b"), "cy": ("* 2", "+ a")}
     return edited_worktrees(tmp_path, monkeypatch, edits, a__py=ORIGIN, b__py="B = 1\n")
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[RawClient]:
-    with serving(workspaceFolders=[]) as client:
-        yield client
-
-
-@pytest.fixture
-def client(repo: Repo, server: RawClient) -> Iterator[RawClient]:
-    with server.in_folder(repo.path) as client:
-        yield client
 
 
 def listed(client: RawClient, repo: Repo, **more) -> dict:

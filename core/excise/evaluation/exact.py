@@ -66,7 +66,7 @@ def nes(item: Item) -> Value:
 _RAPIDFUZZ = Library("rapidfuzz", "rapidfuzz")
 
 REWRITE = 0.8
-"""Normalised edit distance from the origin at which a text is no revision: the paper's tau."""
+"""From this normalised edit distance on, a text is called a rewrite: the tau of the paper."""
 
 SHORTEST, MOST_CELLS = 40, 10**10
 """Characters of an origin below which nothing is called a rewrite; largest table of a distance."""

@@ -139,7 +139,7 @@ class CheckedOut:
 def checked_out(repository: Repository) -> CheckedOut:
     """Return the branch that is checked out.
 
-    Raises SourceError if there is no commit yet.
+    Raises SourceError before the first commit.
     """
     if (commit := repository.head()) is None:
         raise SourceError("no commits yet", hint="commit something first")

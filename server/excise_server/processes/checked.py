@@ -15,7 +15,7 @@ import msgspec
 
 from excise_server.foundation.escape import printable
 from excise_server.foundation.inputs import SourceError
-from excise_server.processes.lifetime import StopFlag, dying_with_parent
+from excise_server.processes.lifetime import StopFlag, start_tied
 from excise_server.processes.parsers import cache_folder
 from excise_server.processes.runs import SECONDS, Said, run_in_folders
 from excise_server.review.candidate import Candidate
@@ -62,13 +62,12 @@ def check(folder: str, command: str, cancel: StopFlag) -> Checked:
     Raises SourceError if it cannot be run here.
     """
     try:
-        process = subprocess.Popen(
+        process = start_tied(
             [sys.executable, "-I", "-m", "excise_server.processes.checked"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             start_new_session=True,
-            preexec_fn=dying_with_parent(),
         )
     except (OSError, ValueError) as error:
         raise SourceError(f"the check cannot be started: {error}") from error

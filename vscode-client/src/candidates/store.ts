@@ -4,7 +4,7 @@ import type { Parts } from "../parts";
 import type { CandidatesDocument, DidChangeReportParams } from "../protocol";
 import { CANCELLED, codeOf, reason } from "../text";
 
-/** How long after its last change a candidate is no longer called "still being written" (server: WRITTEN_SECONDS), and a little more. */
+/** A little longer than the server calls a candidate "still being written" after its last change (its WRITTEN_SECONDS). */
 const WRITTEN_MS = 6000;
 
 /** How long news are gathered before the repository is looked at again. */

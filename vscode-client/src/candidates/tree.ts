@@ -367,7 +367,7 @@ export function sizeAndState(work: CandidateEntry): string {
   );
 }
 
-/** The lines that are no code, by what they are: "tests +3 · docs +1 −1". */
+/** The changed lines outside of the code: "tests +3 · docs +1 −1". */
 function counted({ lines: kinds }: CandidateEntry): string {
   return joined(...["tests", "docs", "generated"].flatMap((kind) => (lines(kinds[kind]) === "" ? [] : [`${kind} ${lines(kinds[kind])}`])));
 }
