@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 from excise.errors import Unparsable
 from excise.reading import PARSER_SECONDS, is_large
-from excise.syntax import encode, line_starts, parse, split_lines
+from excise.syntax import encode, line_starts, parse
 from excise.text import raw_lines
 
 _MEMBERS: dict[str, dict[str, str]] = {
@@ -136,7 +136,7 @@ def added(
     if (root := tree.root_node).has_error:
         return None
     data = encode(text)
-    starts = line_starts(split_lines(data))
+    starts = line_starts(data)
     ends = accumulate((part.count("\n") for part in parts), initial=line)
     runs = [_run(root, data, starts[lo], starts[hi]) for lo, hi in pairwise(ends)]
     if not all(members for members, _ in runs):

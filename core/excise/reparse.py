@@ -26,7 +26,7 @@ from excise import syntax
 from excise.kernels._lcs import edits as lcs_edits
 from excise.kernels._tree import assemble
 from excise.kernels._walk import CancelFlag
-from excise.syntax import NodeTypes, encode, line_starts, split_lines
+from excise.syntax import NodeTypes, encode, line_starts
 from excise.text import WHITE, line_key
 from excise.tokens import Lines, Vocabulary, line_keys
 
@@ -60,8 +60,7 @@ class _Side:
     @classmethod
     def of(cls, data: bytes, known: dict[bytes, int], *, is_origin: bool = False) -> _Side:
         """Split a text; the lines of an origin become known, with their names."""
-        lines = split_lines(data)
-        starts = line_starts(lines)
+        starts, lines = line_starts(data), data.split(b"\n")
         lines[-1] += b"\n"
         for line in lines if is_origin else ():
             known.setdefault(line, len(known))

@@ -11,7 +11,7 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
@@ -152,7 +152,8 @@ class Replayer:
 
 
 def _bare(text: Text) -> list[str]:
-    return [line.removesuffix("\n") for line in text.lines]
+    lines = text.normalised.split("\n")
+    return lines if lines[-1] else lines[:-1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -364,7 +365,9 @@ def _span(group: _Overlap, side: int) -> tuple[int, int]:
     return first.a_lo - (first.o_lo - group.lo), last.a_hi + (group.hi - last.o_hi)
 
 
-def _line_ends_differ(texts: Iterable[str]) -> bool:
+def _line_ends_differ(texts: Collection[str]) -> bool:
+    if not any("\r" in text or text.startswith("\ufeff") for text in texts):
+        return False  # as nearly always
     styles = []
     for text in texts:
         crlf = text.count("\r\n")

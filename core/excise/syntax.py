@@ -15,7 +15,7 @@ from array import array
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
-from itertools import accumulate, chain
+from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from excise.errors import MissingPackageError, OptionError, ParserStopped, Unparsable
@@ -117,7 +117,7 @@ def tokens_of(text: str, tree: Tree, grammar: str) -> TokenList:
     """Return the tokens of a text that is parsed already."""
     data = encode(text)
     spans = walk(tree.root_node, data, grammar).spans
-    tokens, lines, first, behind, comments = write(data, line_starts(split_lines(data)), spans)
+    tokens, lines, first, behind, comments = write(data, line_starts(data), spans)
     starts, ends = (code_points(text, bytes_) for bytes_ in (first, behind))
     return TokenList(tokens, lines, starts, ends, tree.root_node.has_error, comments)
 
@@ -420,19 +420,20 @@ def encode(text: str) -> bytes:
     return text.encode("utf-8", "surrogatepass")
 
 
-def split_lines(data: bytes) -> list[bytes]:
-    """Return the lines of an encoded text without their line ends.
+def line_starts(data: bytes) -> array[int]:
+    """Return the byte at which each line starts, and one past the end, as if the last one ended.
 
     Raises excise.errors.OptionError on a text whose places do not fit 32 bits.
     """
+    import numpy as np
+
     if len(data) > _MAX_LENGTH:
         raise OptionError(f"a text of {len(data)} bytes is too long; the limit is {_MAX_LENGTH}")
-    return data.split(b"\n")
-
-
-def line_starts(lines: Sequence[bytes]) -> array[int]:
-    """Return the byte at which each line starts, and one past the end, as if the last one ended."""
-    return array("i", accumulate(map((1).__add__, map(len, lines)), initial=0))
+    starts = array("i", (0,))
+    ends = np.flatnonzero(np.frombuffer(data, np.uint8) == ord("\n"))
+    starts.frombytes((ends + 1).astype(np.int32).tobytes())
+    starts.append(len(data) + 1)
+    return starts
 
 
 def code_points(text: str, offsets: list[int]) -> list[int]:

@@ -178,7 +178,7 @@ def _scored(
 ) -> excise.ScoreMatrix:
     """Score every pair, parsing nothing again that was read for the comparison ``before``."""
     options = snapshot.options
-    matrix = excise.ScoreMatrix.from_texts(
+    return excise.ScoreMatrix.from_texts(
         snapshot.origin,
         [revision.text for revision in snapshot.revisions],
         ids=snapshot.ids,
@@ -192,8 +192,6 @@ def _scored(
         strict=False,
         readings=None if before is None else _counted(before).readings,
     )
-    matrix.forget_others()
-    return matrix
 
 
 def _rescored(
@@ -279,6 +277,7 @@ class Analyst:
         if cached is None:
             if early is not None:
                 early(EarlyHunks(hunks, sites, decided))
+            matrix.forget_others()
             comparison = _described(matrix, snapshot.intent)
             order = [r.index for r in comparison.ranking if r.index in snapshot.texts]
             numbers = count_hunks(counted, matrix, order, cancel)
