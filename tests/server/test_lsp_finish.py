@@ -63,6 +63,23 @@ def test_what_the_files_have_is_taken_and_its_rivals_are_passed_over(repo: Repo,
     assert decided(client, repo) == {"ada": "taken", "bo": "passed over"}
 
 
+def test_a_file_that_git_wrote_meanwhile_is_what_an_editor_has_to_save(
+    repo: Repo, client: RawClient
+):
+    path = repo.path / "a.py"
+    uri = path.as_uri()
+    client.open(uri, ORIGIN)
+    client.change(uri, 2, {"text": MINUS})
+    path.write_text(MINUS)
+    client.notify("textDocument/didSave", {"textDocument": {"uri": uri}})
+    repo.git("checkout", "--quiet", "--", "a.py")
+    client.change(uri, 3, {"text": ORIGIN})  # as editors do: nothing of it is unsaved
+    assert decided(client, repo) == {}
+    assert refused(client, repo).startswith("nothing to commit")
+    client.change(uri, 4, {"text": MINUS})  # what was saved once
+    assert decided(client, repo) == {"ada": "taken", "bo": "passed over"}
+
+
 def test_a_candidate_that_was_taken_decides_the_hunks_that_it_leaves_alone(
     repo: Repo, client: RawClient
 ):

@@ -21,7 +21,7 @@ from pygls.uris import from_fs_path
 from excise.errors import OptionError
 from excise.patches import PatchError
 from excise.ranking import check_intent
-from excise.text import Revision
+from excise.text import Revision, normalise
 from excise_server.editor.document import (
     MAX_DECISIONS,
     MAX_ID,
@@ -33,7 +33,7 @@ from excise_server.editor.session import path_of
 from excise_server.foundation.escape import printable, visible
 from excise_server.foundation.files import inside
 from excise_server.foundation.inputs import SourceError, UnansweredError
-from excise_server.lsp.disk import local_path
+from excise_server.lsp.disk import local_path, read_inside
 from excise_server.lsp.gathering import Gathered
 from excise_server.lsp.rpc import RequestFailed
 from excise_server.lsp.server import ExciseServer
@@ -273,9 +273,20 @@ def unsaved(ls: ExciseServer) -> dict[str, str]:
         os.path.realpath(path): text
         for document in documents
         if document is not None and document.buffer is not None
-        if (text := document.buffer.text()) != document.saved
+        if normalise(text := document.buffer.text()) != _saved(ls, document)
         if (path := local_path(document.uri)) is not None
     }
+
+
+def _saved(ls: ExciseServer, document: ReviewedDocument) -> str:
+    """Return the text of a document's file, which others than the editor may have written.
+
+    If it cannot be read, what was saved last.
+    """
+    try:
+        return normalise(read_inside(document.uri, ls.folders()))
+    except SourceError:
+        return normalise(document.saved or "")
 
 
 def _with_paths(candidate: Given) -> Given:

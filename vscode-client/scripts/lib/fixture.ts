@@ -128,6 +128,21 @@ export function makeUnits(parent: string): Repository {
   return { folder, file: join(folder, FILE), worktrees };
 }
 
+/** Two worktrees with a task each: ada edits the document, and bo another file. */
+export function makeTasks(parent: string): Repository {
+  const repository = makeRepository(parent);
+  const { folder, worktrees } = repository;
+  writeFileSync(join(folder, "helpers.py"), HELPERS);
+  git(folder, "add", ".");
+  git(folder, "commit", "--quiet", "--message", "Helpers");
+  for (const name of ["chen", "dana"]) git(folder, "worktree", "remove", "--force", worktrees.get(name) ?? "");
+  git(folder, "branch", "--quiet", "--delete", "--force", "chen", "dana");
+  const bo = worktrees.get("bo") ?? "";
+  git(bo, "checkout", "--quiet", "--force", "-B", "bo", "main");
+  writeFileSync(join(bo, "helpers.py"), HELPERS.replace("value + 3", "value + 33"));
+  return repository;
+}
+
 /** A repository with so many worktrees, three of which always say the same. */
 export function makeMany(parent: string, count: number): Repository {
   const folder = join(parent, "inventory");

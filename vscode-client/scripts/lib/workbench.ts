@@ -132,8 +132,8 @@ export class Workbench {
   async focusRow(row: Locator): Promise<void> {
     const focused = this.candidates.and(this.page.locator(".focused"));
     await until(async () => {
-      // A tree that is drawn anew has no focus until a key is pressed.
-      const [at, to] = [(await focused.count()) === 0 ? -1 : await indexOf(focused), await indexOf(row)];
+      // A tree that is drawn anew, maybe just now, has no focus until a key is pressed.
+      const [at, to] = [Number((await focused.evaluateAll((rows) => rows.map((own) => own.getAttribute("data-index"))))[0] ?? -1), await indexOf(row)];
       if (at !== to) await this.page.keyboard.press(at < to ? "ArrowDown" : "ArrowUp");
       return at === to;
     }, Boolean);

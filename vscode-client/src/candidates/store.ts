@@ -58,6 +58,12 @@ export class Candidates {
         }
       }),
       vscode.workspace.onDidSaveTextDocument(() => this.later()),
+      vscode.workspace.onDidChangeTextDocument(({ document }) => {
+        // What git or others wrote to its file, or an undo.
+        if (!document.isDirty && document.uri.scheme === "file") {
+          this.later();
+        }
+      }),
     );
   }
 

@@ -31,6 +31,9 @@ export interface Node {
   readonly status?: string;
 }
 
+/** Facts that the row of a candidate tells in fewer words. */
+const IN_ROW: readonly string[] = ["conflict", "tests"];
+
 const BROKEN: Icon = ["warning", "list.warningForeground"];
 const UNCHANGED: Icon = ["circle-slash", "disabledForeground"];
 const USUAL: Icon = ["git-commit"];
@@ -88,7 +91,8 @@ function groupsOf(
   const reasons = result.clusters.flatMap((cluster) => (cluster.task === number ? cluster.reasons : []));
   /** The facts that set candidates apart, with their names if they do not hold for all. */
   const factsOf = (ids: readonly string[]): string[] =>
-    reasons.flatMap(({ text, members: some }) => {
+    reasons.flatMap(({ kind, text, members: some }) => {
+      if (ids.length === 1 && IN_ROW.includes(kind)) return [];
       const own = some.filter((id) => ids.includes(id));
       const names = own.map((id) => plain(labels.get(id) ?? id, 40)).join(", ");
       return own.length === 0 ? [] : [own.length === ids.length ? plain(text, 160) : `${plain(text, 160)} (${names})`];

@@ -4,10 +4,12 @@ import type { Parts } from "../parts";
 import type { Methods } from "../protocol";
 import { type Written, write } from "../take";
 import { Halt, count, message, plain } from "../text";
-import { chosen, confirmed, found, given, pickSome, selected } from "./choose";
+import { chosen, found, given, pickSome, selected } from "./choose";
 
 /** The command that was last typed as a check, by folder. */
 const CHECK = "excise.check";
+
+const REMOVING = "Finish and Remove Worktrees...";
 
 /** Put the selected candidates together, or one of each task; the page comes first, and the files after the user agreed. */
 export async function landCandidates(parts: Parts, argument?: unknown, selection?: unknown): Promise<void> {
@@ -44,17 +46,18 @@ export async function finishReview(parts: Parts): Promise<void> {
   const run = await checkFor(parts);
   const removable = plan.worktrees.filter(({ obstacle }) => obstacle === "");
   const kept = plan.worktrees.filter(({ obstacle }) => obstacle !== "");
-  const items = removable.map(({ id, label, folder: path }) => ({ id, label: message(label, 60), description: message(path, 200) }));
-  const title = `Worktrees to remove${kept.length === 0 ? "" : `; kept: ${kept.map(({ label, obstacle }) => `${message(label, 30)} (${message(obstacle, 60)})`).join(", ")}`}`;
-  const remove = items.length === 0 ? [] : (await pickSome(items, title)).map(({ id }) => id);
   const facts = [
     `Files: ${plan.files.map((file) => plain(file, 80)).join(", ")}`,
     ...(plan.others.length === 0 ? [] : [`Not committed: ${plan.others.slice(0, 8).map((file) => plain(file, 80)).join(", ")}`]),
     ...(run === "" ? [] : [`First: ${plain(run, 120)}`]),
-    ...(remove.length === 0 ? [] : [`Removed: ${removable.filter(({ id }) => remove.includes(id)).map(({ folder: path }) => plain(path, 120)).join(", ")}`]),
     ...plan.notes.map((note) => plain(note, 200)),
   ];
-  await confirmed(`Commit “${message(subject, 80)}” on ${message(plan.branch, 60)}?`, facts.join("\n"), "Finish");
+  const question = `Commit “${message(subject, 80)}” on ${message(plan.branch, 60)}?`;
+  const more = removable.length === 0 ? [] : [REMOVING];
+  const answer = chosen(await vscode.window.showWarningMessage(question, { modal: true, detail: facts.join("\n") }, "Finish", ...more));
+  const items = removable.map(({ id, label, folder: path }) => ({ id, label: message(label, 60), description: message(path, 200) }));
+  const title = `Worktrees to remove${kept.length === 0 ? "" : `; kept: ${kept.map(({ label, obstacle }) => `${message(label, 30)} (${message(obstacle, 60)})`).join(", ")}`}`;
+  const remove = answer === REMOVING ? (await pickSome(items, title)).map(({ id }) => id) : [];
   const params = { uri, digest: plan.digest, subject, run: run === "" ? null : run, write: true, remove };
   const progress = { location: vscode.ProgressLocation.Notification, title: run === "" ? "Excise: committing" : `Excise: checking by ${message(run, 60)}` };
   const { check, commit, removed, kept: left } = await vscode.window.withProgress(progress, () => parts.supervisor.request("excise/finish", params));

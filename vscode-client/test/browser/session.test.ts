@@ -74,7 +74,7 @@ inWorkbench("what was taken is decided, and Finish checks it, commits it, and re
   // So are the hunks that only others of its task change.
   await bench.hunks.filter({ hasText: "kept" }).first().waitFor();
 
-  const ended = async (check: string, remove: boolean): Promise<void> => {
+  const ended = async (check: string): Promise<void> => {
     await bench.command("Excise: Finish");
     const input = page.locator(".quick-input-widget:visible input.input");
     await page.locator(".quick-input-title", { hasText: "Commit 1 file on main" }).waitFor();
@@ -86,15 +86,15 @@ inWorkbench("what was taken is decided, and Finish checks it, commits it, and re
     await typed.waitFor();
     await input.fill(check);
     await page.keyboard.press("Enter");
+    await page.locator(".monaco-dialog-box").getByRole("button", { name: "Finish and Remove Worktrees" }).click();
     await page.locator(".quick-input-title", { hasText: "Worktrees to remove" }).waitFor();
-    if (remove) await bench.pick("bo");
+    await bench.pick("bo");
     await page.keyboard.press("Enter");
-    await page.locator(".monaco-dialog-box").getByRole("button", { name: "Finish" }).click();
   };
-  await ended("echo not yet; false", true);
+  await ended("echo not yet; false");
   await bench.notifications.filter({ hasText: "nothing was committed" }).waitFor();
   assert.equal(git(repository.folder, "rev-parse", "HEAD"), before);
-  await ended(`test -f ${FILE}`, true);
+  await ended(`test -f ${FILE}`);
   await bench.notifications.filter({ hasText: "1 worktree removed" }).waitFor();
   assert.match(git(repository.folder, "log", "-1", "--format=%an %B", "--name-only"), /^Mina Take .*bo\n\nTaken from .*bo.*inventory\.py\n/s);
   assert.equal(git(repository.folder, "rev-parse", "HEAD~"), before);
