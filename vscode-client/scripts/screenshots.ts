@@ -82,18 +82,24 @@ async function pictures(browser: Browser, server: Server, work: string, path: Pa
   await take(bench, path("actions"));
   await bench.page.keyboard.press("Escape");
 
+  await bench.candidate("bo").click();
+  await bench.page.locator(".multiDiffEntry").first().waitFor();
+  await take(bench, path("whole"));
+
+  // The page stands beside the document, which has the result: the two need the width of the side bar.
   await bench.hunks.filter({ hasText: "Lines 43 to 45" }).click();
   const hunks = bench.webview().locator(".hunk");
   await hunks.first().waitFor();
   await bench.page.keyboard.press("1");
   await until(() => bench.webview().locator("#progress").innerText(), (text) => text.startsWith("1 of"));
-  await bench.page.keyboard.press("p");
-  await bench.page.keyboard.press("p");
+  await bench.page.keyboard.press("k");
+  await bench.page.keyboard.press("ControlOrMeta+b");
   await take(bench, path("hunks"));
 
-  await bench.candidate("bo").click();
-  await bench.page.locator(".multiDiffEntry").first().waitFor();
-  await take(bench, path("whole"));
+  await bench.page.keyboard.press("ControlOrMeta+b");
+  await bench.command("Excise: Land Candidates");
+  await bench.page.locator(".tab.active", { hasText: "What lands together" }).waitFor();
+  await take(bench, path("land"));
   await window.context.close();
 }
 
