@@ -170,7 +170,8 @@ export class Contents implements vscode.TextDocumentContentProvider {
     this.known.set(uri.toString(), text);
     this.changed.fire(uri);
     const document = await vscode.languages.setTextDocumentLanguage(await vscode.workspace.openTextDocument(uri), language);
-    await vscode.window.showTextDocument(document);
+    // Where there is room for its lines, not in the column of the hunk editor.
+    await vscode.window.showTextDocument(document, vscode.ViewColumn.One);
   }
 
   /** The server is asked for documents that were not put here, as after a window was reloaded. */

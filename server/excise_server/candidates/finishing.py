@@ -148,11 +148,13 @@ def _message(
     taken: Sequence[Candidate], paths: Mapping[str, Mapping[str, bool]]
 ) -> tuple[str, str]:
     """Return the first line of the message, and what was taken from whom."""
-    names = [shown_name(candidate.label) for candidate in taken]
+    whole = [candidate for candidate in taken if is_whole(candidate, paths[candidate.id])]
+    # Others often have a part of what was taken whole: the lines below tell of them.
+    names = [shown_name(candidate.label) for candidate in whole or taken]
     subject = f"Take {shortened(first_few(names), _SUBJECT)}" if names else ""
     lines = []
-    for candidate, name in zip(taken, names, strict=True):
-        is_all = is_whole(candidate, paths[candidate.id])
+    for candidate in taken:
+        name, is_all = shown_name(candidate.label), candidate in whole
         where = [candidate.branch] if candidate.branch and candidate.branch != name else []
         where += [candidate.commit[:12]] if candidate.commit and not candidate.uncommitted else []
         known = f" ({', '.join(map(shown_name, where))})" if where else ""

@@ -46,7 +46,9 @@ export function roots(result: CandidatesDocument, now: number): Node[] {
   for (const { task, files } of result.candidates) {
     files.forEach((file) => touching.set(`${task} ${file.path}`, (touching.get(`${task} ${file.path}`) ?? 0) + 1));
   }
-  const whereabouts = new Map(result.tasks.flatMap(({ families }) => families.flatMap(({ where, edits }) => edits.flatMap(({ members }) => members.map((id) => [id, placeOf(where[0])] as const)))));
+  // Of those in a family its row says where they are.
+  const alone = result.tasks.flatMap(({ families }) => families.filter(({ edits }) => edits.length < 2));
+  const whereabouts = new Map(alone.flatMap(({ where, edits }) => edits.flatMap(({ members }) => members.map((id) => [id, placeOf(where[0])] as const))));
   const tasks = result.tasks.map((task): Node => {
     const { number, members, name } = task;
     const onlyHere = ({ path: file }: FileEntry): boolean => members.length > 1 && touching.get(`${number} ${file}`) === 1;
@@ -105,7 +107,7 @@ function groupsOf(
       return groupNode({ members, representative: members[0] ?? "", min_similarity: 1 }, words, nodes, everyone.length, facts);
     });
     const all = family.edits.reduce((sum, edit) => sum + edit.members.length, 0);
-    return family.edits.length < 2 ? edits : [familyNode(all, told(edits), family.lines)];
+    return family.edits.length < 2 ? edits : [familyNode(all, told(edits), placeOf(family.where[0]), family.lines)];
   });
 }
 
@@ -125,11 +127,11 @@ export function documentGroups(uri: string, report: ReportResult, known: Readonl
 }
 
 /** Edits that are near each other, which are not the same for that: each is to be read. */
-function familyNode(all: number, children: readonly Node[], lines: readonly string[]): Node {
+function familyNode(all: number, children: readonly Node[], place: string, lines: readonly string[]): Node {
   const edits = children.length < all ? ` in ${children.length} edits` : "";
   const id = `family ${children.map((child) => child.id).join(" ")}`;
-  const tooltip = ["They change the same lines in similar ways. Most of them have:", ...lines.map((line) => plain(line, 160))];
-  return { kind: "task", id, label: `${count(all, "candidate")}${edits}, near each other`, description: "read each", tooltip, icon: ["library"], children };
+  const tooltip = ["They change the same lines in similar ways: read each. Most of them have:", ...lines.map((line) => plain(line, 160))];
+  return { kind: "task", id, label: `${count(all, "candidate")}${edits}`, description: joined(place, "near each other"), tooltip, icon: ["library"], children };
 }
 
 /** A group, or the candidate that is alone in it, with the facts that set it apart. */

@@ -73,7 +73,8 @@ export class HunksView implements vscode.TreeDataProvider<Node> {
 }
 
 function hunkItem({ uri, hunk, warnings: brought }: HunkNode): vscode.TreeItem {
-  const item = new vscode.TreeItem(hunkTitle(hunk));
+  // The view is narrow, and its file is above: of "Auth.header" it has the end.
+  const item = new vscode.TreeItem(hunkTitle({ ...hunk, function: hunk.function.split(".").at(-1) ?? "" }));
   const [outcome, all] = [plain(hunk.outcome, 160), plain(hunk.words, 160)];
   const argument = { uri: uri.toString(), key: hunkKey(hunk) };
   item.id = `${argument.uri} ${argument.key}`;

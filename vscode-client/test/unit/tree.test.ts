@@ -32,11 +32,11 @@ test("edits near each other are one row above them, which does not call them the
   const tasks = [task(1, null, [["worktree:ada", "worktree:bo"], ["branch:chen"]])];
   const [family, ...more] = roots(candidates({ tasks }), NOW);
   assert.ok(family);
-  assert.deepEqual(shape(family), ["3 candidates in 2 edits, near each other", [["2 of 3 are identical", ["ada", "bo"]], "chen"]]);
-  assert.deepEqual([family.kind, family.description, family.tooltip.at(-1), more], ["task", "read each", "+ x = 1", []]);
+  assert.deepEqual(shape(family), ["3 candidates in 2 edits", [["2 of 3 are identical", ["ada", "bo"]], "chen"]]);
+  assert.deepEqual([family.kind, family.description, family.tooltip.at(-1), more], ["task", "run · near each other", "+ x = 1", []]);
   const [apart] = roots(candidates({ tasks: [task(1, null, [["worktree:ada"], ["worktree:bo"], ["branch:chen"]])] }), NOW);
   assert.ok(apart);
-  assert.equal(apart.label, "3 candidates, near each other");
+  assert.equal(apart.label, "3 candidates");
   assert.deepEqual(apart.children.map(({ description }) => description.split(" · ").slice(1).join()), ["+ y,adds no tests", "+ y,adds no tests", "+ y,deletes 12 lines"]);
 });
 
