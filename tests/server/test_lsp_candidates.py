@@ -17,6 +17,7 @@ from tests.server.edited_worktrees import (
     ORIGIN,
     REQUEST_FAILED,
     client,
+    client_of,
     edited_worktrees,
     server,
 )
@@ -625,6 +626,21 @@ def test_what_is_taken_is_the_command_s_patch_and_edits_of_the_editor_s_text(
         assert (error["code"], why in error["message"]) == (REQUEST_FAILED, True)
     params = {"uri": repo.path.as_uri(), "choices": [{"candidate": "worktree:ada"}], "digest": "0"}
     assert "the review has changed" in client.refused("excise/take", params)["message"]
+
+
+def test_a_file_that_three_editors_have_not_saved_is_taken_into_the_text_of_each(
+    repo: Repo, client: RawClient
+):
+    uri = (repo.path / "a.py").as_uri()
+    with client_of(repo) as second, client_of(repo) as third:
+        for number, editor in enumerate((client, second, third)):
+            own = f"{ORIGIN}\n\nOWN = {number}\n"
+            editor.open(uri, ORIGIN, version=number)
+            editor.change(uri, 10 + number, {"text": own})
+            (entry,) = taken(editor, repo, {"candidate": "worktree:ada"})["contents"]
+            assert entry["version"] == 10 + number
+            assert after(entry, own) == own.replace(ORIGIN, MINUS)
+    assert (repo.path / "a.py").read_text() == ORIGIN
 
 
 def test_a_mix_that_lacks_a_name_is_refused_with_its_data(repo: Repo, client: RawClient):

@@ -31,9 +31,6 @@ export interface Node {
   readonly status?: string;
 }
 
-/** Facts that the row of a candidate tells in fewer words. */
-const IN_ROW: readonly string[] = ["conflict", "tests"];
-
 const BROKEN: Icon = ["warning", "list.warningForeground"];
 const UNCHANGED: Icon = ["circle-slash", "disabledForeground"];
 const USUAL: Icon = ["git-commit"];
@@ -94,8 +91,8 @@ function groupsOf(
   /** The facts that set candidates apart, with their names if they do not hold for all. */
   const factsOf = (ids: readonly string[]): string[] =>
     reasons.flatMap(({ kind, text, members: some }) => {
-      if (ids.length === 1 && IN_ROW.includes(kind)) return [];
-      const own = some.filter((id) => ids.includes(id));
+      // The row of a candidate says "1 conflict", and its tooltip where.
+      const own = ids.length === 1 && kind === "conflict" ? [] : some.filter((id) => ids.includes(id));
       const names = own.map((id) => plain(labels.get(id) ?? id, 40)).join(", ");
       return own.length === 0 ? [] : [own.length === ids.length ? plain(text, 160) : `${plain(text, 160)} (${names})`];
     });
