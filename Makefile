@@ -28,7 +28,7 @@ RUN_CLIENT = VENV="$(abspath $(VENV))" node $(CLIENT)/scripts/run.mjs
 
 .DEFAULT_GOAL := help
 .PHONY: help check-wheel check-release docs demo quick test test-dist dist lock check format bench bench-ir bench-lsp bench-patches eval eval-envs images schema nightly fuzz lines clean \
-  code vsix test-vscode check-vscode check-client-changes screenshots
+  code vsix folder audit test-vscode check-vscode check-client-changes screenshots
 
 help:
 	@echo "make demo     a real language-server session on examples/, as an editor shows it; then excise on eight worktrees, in build/demo"
@@ -50,12 +50,14 @@ help:
 	@echo "make vsix     package the VS Code extension into dist/: universal, and with the server for this platform"
 	@echo "make dist     the source distribution and the wheel, into dist/"
 	@echo "make test-dist install both in clean environments and run them"
+	@echo "make folder   Excise and its own Python in one folder, dist/folder/excise, for hosts without Python"
+	@echo "make audit    known defects of the packages that are pinned; asks services on the network"
 	@echo "make check-wheel what is in the wheel, and whether each Python that is here can use it"
 	@echo "make check-release lint the workflow of a release"
 	@echo "make lock     pin what the extension's server needs, by hashes, at the versions of .venv"
 	@echo "make screenshots renew the pictures of the VS Code extension under docs/images/"
 	@echo "make fuzz     random inputs for whatever reads what others wrote (SECONDS=120 in all)"
-	@echo "make nightly  the property tests with ten times the examples, a take stopped at each of its calls, make fuzz: two hours"
+	@echo "make nightly  the property tests with ten times the examples, a take stopped at each of its calls, make fuzz, make folder, make audit: two hours"
 	@echo "make lines    the size of the product and of its tests, in lines, and which files count"
 	@echo "make clean    remove the virtual environment and everything built"
 
@@ -150,6 +152,18 @@ check-release: .venv-release/.ready
 test-dist: $(DISTRIBUTIONS)
 	EXCISE_DIST=required $(BIN)/python -m pytest tests/distribution
 
+# The wheel with its own interpreter in dist/folder/excise, which tests/distribution tries where it is.
+folder: $(DISTRIBUTIONS) .venv-folder/.ready
+	@.venv-folder/bin/python -m pip install --quiet --disable-pip-version-check --force-reinstall --no-deps dist/excise-*.whl
+	@.venv-folder/bin/python -m pip install --quiet --disable-pip-version-check dist/excise-*.whl
+	@.venv-folder/bin/python tools/folder/build.py dist/folder
+
+# Known defects of what the extension and the action install, and of what builds the extension. Both ask a
+# service on the network; without it both fail (--strict: also where one package was not known).
+audit: .venv-audit/.ready $(NODE_READY)
+	.venv-audit/bin/pip-audit --strict --require-hashes --disable-pip --requirement vscode-client/requirements.txt
+	cd $(CLIENT) && npm audit --audit-level=high
+
 # The versions of .venv, which the tests ran with: test before, and try `make vsix` after.
 lock: $(INSTALLED)
 	@$(BIN)/python tools/lock.py .venv-lock
@@ -158,6 +172,8 @@ nightly: $(READY)
 	HYPOTHESIS_PROFILE=nightly EXCISE_TAKE_POINTS=all $(BIN)/python -m pytest $(PARALLEL)
 	$(BIN)/python -m tests.server.byte_laws 100000
 	$(BIN)/python -m tests.fuzz --seconds 600
+	$(MAKE) folder test-dist
+	$(MAKE) audit
 
 # make fuzz SECONDS=60 TARGETS="mails growth"; what is found lies in build/fuzz, with the command to replay it.
 fuzz: $(READY)

@@ -54,7 +54,7 @@ from excise.signature import Options
 from excise.text import Revision, Text
 from excise.tokens import Tokens
 
-__version__ = "0.2.0"
+__version__ = "0.3.0"
 
 __all__ = [
     "BinaryTextError",

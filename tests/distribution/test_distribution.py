@@ -30,6 +30,7 @@ ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 VERSION = PROJECT["project"]["version"]
 TOP = f"excise-{VERSION}"
+FOLDER = ROOT / "dist" / "folder" / "excise"
 NOWHERE = {
     "PIP_CONFIG_FILE": os.devnull,
     "PIP_INDEX_URL": "http://127.0.0.1:9/simple",
@@ -105,7 +106,7 @@ def pip(python: Path, *arguments: str | Path, **more: str) -> subprocess.Complet
     )
 
 
-def run_excise(python: Path, folder: Path) -> None:
+def run_excise(python: Path, folder: Path, *, where: bool = True) -> None:
     """The installed command says its version and ranks, in a folder that is not the project's."""
     folder.mkdir()
     (folder / "a.py").write_text(ORIGIN)
@@ -123,8 +124,10 @@ def run_excise(python: Path, folder: Path) -> None:
     assert excise("--version") == f"excise {VERSION}\n"
     ranked = excise("compare", "a.py", "b.py", "c.py", "d.py")
     assert all(name in ranked for name in ("b.py", "c.py", "d.py"))
-    where = [python, "-I", "-c", "import excise; print(excise.__file__)"]
-    found = subprocess.run(where, cwd=folder, check=True, capture_output=True, text=True).stdout
+    if not where:
+        return
+    asked = [python, "-I", "-c", "import excise; print(excise.__file__)"]
+    found = subprocess.run(asked, cwd=folder, check=True, capture_output=True, text=True).stdout
     assert found.startswith(str(python.parents[1]))
 
 
@@ -201,3 +204,17 @@ def test_make_without_a_network_says_what_it_needs(unpacked, tmp_path):
     assert done.returncode == 1
     assert done.stderr.rstrip().endswith("afterwards everything works without a network.")
     assert not (tmp_path / "ready").exists()
+
+
+@pytest.mark.skipif(not FOLDER.exists(), reason="no dist/folder/excise; make folder")
+def test_the_single_folder_needs_no_python(tmp_path):
+    """The command, and the server that a host starts."""
+    run_excise(FOLDER / "python", tmp_path / "elsewhere", where=False)
+    made = [FOLDER / "excise", "demo", tmp_path / "demo"]
+    subprocess.run(made, check=True, env=surroundings(), stdout=subprocess.DEVNULL)
+    host = [sys.executable, ROOT / "examples" / "hosts" / "host.py", tmp_path / "demo" / "shop"]
+    environment = surroundings(PATH=f"{FOLDER}{os.pathsep}{os.environ['PATH']}")
+    done = subprocess.run(
+        [*host, "candidates"], env=environment, capture_output=True, text=True, check=True
+    )
+    assert '"codex-3fa9"' in done.stdout

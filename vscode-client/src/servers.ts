@@ -7,7 +7,7 @@ import { homedir } from "node:os";
 import * as path from "node:path";
 
 /** The oldest server with everything that this extension needs. */
-export const OLDEST_SERVER = "0.2.0";
+export const OLDEST_SERVER = "0.3.0";
 
 /** The oldest Python that the server runs on. */
 export const OLDEST_PYTHON = "3.11";

@@ -17,7 +17,7 @@ const withoutServer = suite("no-server", {
 function insteadOfServer(name: string, does: string): ReturnType<typeof suite> {
   const surroundings = (scratch: string): Partial<ServerOptions> => {
     const path = join(scratch, "excise");
-    writeFileSync(path, `#!/bin/sh\n[ "$1" = --version ] && echo "excise, version 0.2.0" || ${does}\n`);
+    writeFileSync(path, `#!/bin/sh\n[ "$1" = --version ] && echo "excise, version 0.3.0" || ${does}\n`);
     chmodSync(path, 0o755);
     return { settings: { "excise.path": [path] } };
   };

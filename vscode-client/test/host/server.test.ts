@@ -75,7 +75,7 @@ describe("the server", () => {
   it("that is too old is refused", () => refusedWith(program("old", 'echo "excise, version 0.0.1"')));
 
   it("that ends at once is refused", () =>
-    refusedWith(program("brief", '[ "$1" = --version ] && echo "excise, version 0.2.0"; exit 3')));
+    refusedWith(program("brief", '[ "$1" = --version ] && echo "excise, version 0.3.0"; exit 3')));
 
   it("may be named by its interpreter", async () => {
     await withSetting("interpreter", [PYTHON], async () => {

@@ -33,12 +33,12 @@ async function found(given: Partial<Wishes>): Promise<Server> {
   return server;
 }
 
-const good = program("good/excise", 'echo "excise 0.2.0"');
+const good = program("good/excise", 'echo "excise 0.3.0"');
 const python = program("python/python3", "echo 0.4.2");
 
 test("a tool without an interpreter in its first line is started as it is", async () => {
   const server = await found({ path: [good] });
-  assert.deepEqual([server.args, server.version], [["serve", "--stdio"], "0.2.0"]);
+  assert.deepEqual([server.args, server.version], [["serve", "--stdio"], "0.3.0"]);
 });
 
 test("a tool is started by the interpreter of its first line, isolated", async () => {
