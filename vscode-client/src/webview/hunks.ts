@@ -87,6 +87,8 @@ function select(key: string | undefined, focus: boolean, follow = true): void {
   if (follow && key !== undefined && key !== current) {
     api.postMessage({ type: "follow", key });
   }
+  // Of a hunk that is larger than the page its head comes into view; who reads on in it stays there.
+  const room = key === current ? Infinity : window.innerHeight - (document.querySelector("header")?.offsetHeight ?? 0);
   current = key;
   for (const element of document.querySelectorAll<HTMLElement>(".hunk")) {
     const isCurrent = element.dataset["key"] === key;
@@ -96,7 +98,7 @@ function select(key: string | undefined, focus: boolean, follow = true): void {
       element.focus({ preventScroll: true });
     }
     if (isCurrent && focus) {
-      element.scrollIntoView({ block: "nearest" });
+      element.scrollIntoView({ block: element.offsetHeight > room ? "start" : "nearest" });
     }
   }
 }
