@@ -29,7 +29,7 @@ DOCS = ROOT / "docs"
 PAGES = sorted([*DOCS.glob("*.md"), *DOCS.glob("tutorials/*.md"), ROOT / "README.md"])
 RUN = re.compile(r"<!-- run in: (\w+) -->")
 BLOCK = re.compile(r"^```(console|python|text)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-DOCTESTS = ("ideas.md", "notebook.md", "number.md")
+DOCTESTS = ("ideas.md", "notebook.md", "number.md", "tasks.md")
 TUTORIALS = [page for page in PAGES if page.parent.name == "tutorials"]
 RUNNING = [
     page
