@@ -1,4 +1,4 @@
-"""Mixes of hunks: what units and the check of a mix are worth (docs/ideas.md, docs/review.md).
+"""Mixes of hunks: what units and the check of a mix are worth (docs/tasks.md, docs/review.md).
 
     python benchmarks/mixes.py requests REPOSITORY   a clone of psf/requests with the pull requests
                                                      7521, 7529, 7545, 7557, 7567 and 7571 as

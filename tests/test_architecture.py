@@ -118,7 +118,7 @@ def test_the_page_names_every_room_and_module(top):
 def test_every_file_that_the_page_names_exists():
     files = {
         path.name
-        for top in (ROOT / "core", ROOT / "server", ROOT / "vscode-client/src")
+        for top in (ROOT / "core", ROOT / "server", ROOT / "tests", ROOT / "vscode-client/src")
         for path in top.rglob("*")
     }
     files |= {path.name for path in ROOT.iterdir()} | {path.name for path in ROOT.glob("docs/*")}

@@ -29,7 +29,7 @@ DOCS = ROOT / "docs"
 PAGES = sorted([*DOCS.glob("*.md"), *DOCS.glob("tutorials/*.md"), ROOT / "README.md"])
 RUN = re.compile(r"<!-- run in: (\w+) -->")
 BLOCK = re.compile(r"^```(console|python|text)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-DOCTESTS = ("ideas.md", "notebook.md", "number.md")
+DOCTESTS = ("ideas.md", "notebook.md", "number.md", "tasks.md")
 TUTORIALS = [page for page in PAGES if page.parent.name == "tutorials"]
 RUNNING = [
     page
@@ -181,6 +181,25 @@ def test_the_site_asks_nothing_of_the_network():
     assert not re.search(r"https?://", re.sub(r"#.*", "", site))
 
 
-def test_the_glossary_has_twelve_terms():
+@pytest.mark.parametrize("page", [p for p in PAGES if p.is_relative_to(DOCS)], ids=name)
+def test_a_page_is_called_in_the_navigation_what_its_title_says(page):
+    site = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
+    title = re.match(r"# (.+)", page.read_text(encoding="utf-8"))
+    path = page.relative_to(DOCS).as_posix()
+    assert title is not None
+    assert f"- {title[1]}: {path}\n" in site or path == "index.md"
+
+
+WORDS = """
+    alignment base breaks broken candidate cluster collides conserved digest evidence family hunk
+    intent level origin place revision rivals signature slot target task unit verdict
+"""
+
+
+def test_the_glossary_has_every_word_with_a_link_to_its_page():
     glossary = (DOCS / "glossary.md").read_text(encoding="utf-8")
-    assert len(re.findall(r"^\*\*.+\*\*$", glossary, re.MULTILINE)) == 12
+    entries = re.findall(r"^\*\*(.+)\*\*\n:   (.+(?:\n    .+)*)", glossary, re.MULTILINE)
+    assert {term.lower() for term, _ in entries} >= set(WORDS.split())
+    for term, text in entries:
+        assert "](" in text, term
+        assert len(re.sub(r"\]\([^)]*\)", "]", text).split()) < 60, term

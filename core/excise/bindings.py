@@ -1,4 +1,4 @@
-"""The names that code binds and reads, by scope, for any grammar (docs/ideas.md, "Units").
+"""The names that code binds and reads, by scope, for any grammar (docs/tasks.md, "Units").
 
 There is no table of languages: the types and fields of syntax nodes say what a name is, and most
 grammars call the same things by the same words. A scope is a function, a class or their like; what

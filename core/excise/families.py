@@ -1,4 +1,4 @@
-r"""Families: edits that are near each other, each to be read (docs/ideas.md).
+r"""Families: edits that are near each other, each to be read (docs/tasks.md).
 
 A family is a heading for readers and never a claim: its members are different programs, and may
 have different verdicts. It is made of the statements that an edit adds and deletes, function by

@@ -1,4 +1,4 @@
-"""Units: the hunks of one revision that belong together (docs/ideas.md).
+"""Units: the hunks of one revision that belong together (docs/tasks.md).
 
 Hunks of one file share a name if the revision newly binds it and both bind or read it (of members
 and arguments, which are known by their names alone, if one of them is read). Taken without each

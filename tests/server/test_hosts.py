@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -12,12 +13,23 @@ import pytest
 from tests.server.command import excise
 from tests.server.edited_worktrees import edited_worktrees
 from tests.server.git_repository import Repo, needs_git
+from tests.server.process_tree import children, is_running, wait_until
 
 ROOT = Path(__file__).parents[2]
 HOSTS = ROOT / "examples" / "hosts"
 MODULES = ROOT / "vscode-client" / "node_modules"
 ESBUILD = MODULES / ".bin" / "esbuild"
 ORIGIN = "def f(a, b):\n    x = a + b\n    return x\n"
+
+
+def can_remount() -> bool:
+    """Whether this user may give a process mounts of its own."""
+    tried = ["unshare", "--mount", "mount", "--bind", "/", "/"]
+    try:
+        return not subprocess.run(tried, capture_output=True, check=False).returncode
+    except OSError:
+        return False
+
 
 pytestmark = [needs_git, pytest.mark.slow]
 
@@ -89,3 +101,51 @@ def test_a_refusal_is_a_sentence_for_people(host: list[str], repo: Repo):
 def test_a_host_that_leaves_in_the_middle_leaves_no_server(sent: bytes):
     command = [sys.executable, "-m", "excise_server", "--stdio"]
     subprocess.run(command, input=sent, capture_output=True, timeout=60)
+
+
+def test_a_host_that_asks_twenty_times_at_once_and_leaves(repo: Repo):
+    folder = {"uri": repo.path.as_uri(), "name": "shop"}
+    asked = [
+        {"id": 0, "method": "initialize", "params": {"capabilities": {}, "processId": None,
+         "rootUri": None, "workspaceFolders": [folder]}},
+        {"method": "initialized", "params": {}},
+        *({"id": n, "method": "excise/candidates", "params": {"uri": folder["uri"]}}
+          for n in range(1, 21)),
+    ]  # fmt: skip
+    bodies = [json.dumps({"jsonrpc": "2.0", **message}).encode() for message in asked]
+    framed = b"".join(b"Content-Length: %d\r\n\r\n%b" % (len(body), body) for body in bodies)
+    command = [sys.executable, "-m", "excise_server", "--stdio"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as server:
+        assert server.stdin is not None
+        assert server.stdout is not None
+        server.stdin.write(framed)
+        server.stdin.flush()
+        assert server.stdout.readline().startswith(b"Content-Length: ")  # it has begun
+        started = children(server.pid)
+        server.stdin.close()
+        server.stdout.close()
+        server.wait(timeout=60)
+    wait_until(lambda: not any(map(is_running, started)))
+
+
+@pytest.mark.skipif(not can_remount(), reason="no mount namespaces here")
+def test_a_read_only_repository_without_a_home_is_reviewed_and_stays_as_it_is(repo: Repo):
+    """What would write says that it cannot, and that it wrote nothing."""
+    top, folder = shlex.quote(str(repo.path.parent)), shlex.quote(str(repo.path))
+    mounted = f"mount --bind {top} {top} && mount -o remount,ro,bind {top} && cd {folder} && "
+    nowhere = {"HOME": "/proc/nope", "XDG_CACHE_HOME": "/proc/nope"}
+
+    def shut(*arguments: str) -> subprocess.CompletedProcess[str]:
+        line = shlex.join([str(Path(sys.executable).with_name("excise")), *arguments])
+        command = ["unshare", "--mount", "sh", "-c", mounted + line]
+        environment = os.environ | nowhere
+        return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120)
+
+    reviewed = shut("review", "--format", "json")
+    assert (reviewed.returncode, reviewed.stderr) == (0, "")
+    assert len(json.loads(reviewed.stdout)["candidates"]) == 2
+    for asked in (["take", "ada", "--write"], ["land", "ada", "--write"]):
+        refused = shut(*asked)
+        assert refused.returncode == 2
+        assert "the journal cannot be made" in refused.stderr
+        assert "nothing was written; set XDG_CACHE_HOME" in refused.stderr

@@ -113,11 +113,12 @@ def opened_checkout(
         if make:
             os.makedirs(place, mode=0o700, exist_ok=True)
         journal = TakeJournal(place, parts, make=make)
-    except FileNotFoundError:
-        yield None
-        return
     except OSError as error:
-        raise SourceError(f"the journal cannot be made: {error}") from error
+        if isinstance(error, FileNotFoundError) and not make:
+            yield None
+            return
+        hint = "nothing was written; set XDG_CACHE_HOME to a folder of yours"
+        raise SourceError(f"the journal cannot be made: {error}", hint=hint) from error
     with ExitStack() as stack:
         stack.callback(journal.close)
         try:
