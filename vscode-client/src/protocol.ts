@@ -156,7 +156,6 @@ export interface LandedDocument {
 }
 export interface LinesEntry { readonly files: number; readonly added: number; readonly deleted: number }
 export interface RejectedEntry { readonly id: string; readonly reason: string }
-export interface Removed { readonly removed: readonly string[]; readonly unknown: readonly string[] }
 export interface ReportHunk {
   readonly range: Range;
   readonly variants: readonly { readonly ids: readonly string[]; readonly text: string }[];
@@ -323,7 +322,7 @@ export interface Methods {
   "excise/addRevisions": [{ uri: string; revisions: readonly RevisionText[]; base?: Base | null }, { readonly accepted: readonly string[]; readonly rejected: readonly RejectedEntry[] }];
   "excise/addText": [{ uri: string; text: string; id?: string | null; label?: string | null }, AddTextResult];
   "excise/readPatch": [{ uri: string; patch: string }, { readonly text: string; readonly label: string; readonly notes: readonly string[] }];
-  "excise/removeRevisions": [{ uri: string; ids: readonly string[] }, Removed];
+  "excise/removeRevisions": [{ uri: string; ids: readonly string[] }, { readonly removed: readonly string[]; readonly unknown: readonly string[] }];
   "excise/startAgain": [{ uri: string }, { readonly started: boolean }];
   "excise/listRevisions": [{ uri: string }, { readonly revisions: readonly { readonly id: string; readonly label: string }[] }];
   "excise/report": [{ uri: string }, ReportResult];
