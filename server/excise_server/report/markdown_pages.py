@@ -155,22 +155,22 @@ def _file(shown: HunkView, file: d.ReviewFileEntry) -> Iterator[str]:
 
 
 def _hunk(view: HunkView, file: d.ReviewFileEntry, hunk: d.ReviewHunkEntry) -> Iterator[str]:
-    shown = view.hunk(hunk)
+    parts = view.parts(hunk)
+    (_, _, above), (share, reference, lines) = next(parts), next(parts)
     head = f"{place_words(hunk.lo, hunk.hi)} ({code_span(f'{file.path}#{hunk.name}')})"
     where = f" in {_inert(hunk.function)}" if hunk.function else ""
     head = f"{head[:1].upper()}{head[1:]}{where}"
-    if not shown.is_against_origin:
-        head += f", {_who(view, view.share(shown.reference.ids), shown.reference.ids)}"
+    if reference:
+        head += f", {_who(view, share, reference)}"
     yield f"{head}:"
-    first = [*shown.above, *shown.reference.lines]
-    if first:
+    if first := [*above, *lines]:
         yield _code(view, first)
-    for words, ids, lines in view.texts_beside(shown):
-        if words:
+    for words, ids, lines in parts:
+        if ids:
             yield _who(view, words, ids)
         if lines:
             yield _code(view, lines)
-    words, ids = view.leaving(hunk, shown)
+    words, ids = view.leaving(hunk)
     if words:
         yield _who(view, words, ids) if ids else f"{words[:1].upper()}{words[1:]}."
 
@@ -185,7 +185,7 @@ def _code(view: HunkView, lines: Sequence[ShownLine]) -> str:
             shown.append(f"@@ {line.text} @@")
         else:
             text = source_text(line.text)
-            text = text if view.folding.is_whole else shortened(text, LONGEST_LINE)
+            text = text if view.is_whole else shortened(text, LONGEST_LINE)
             shown.append(f"{line.sign}{text}")
     return fenced(shown, "diff")
 
