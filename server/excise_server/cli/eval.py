@@ -210,7 +210,11 @@ def command(
 
             write_plot(report.document, plot)
     elif protocol == "editeval":
-        report = _editeval(data, **own)
+        from excise_server.evaluation.editeval import DEFAULT, editeval
+
+        names, best = own.pop("names"), own.pop("references") == "best"
+        measures, skipped = _choose(DEFAULT if names is None else names, None)
+        report = editeval(data, measures, progress, best=best, skipped=skipped, **own)
     else:
         report = _correlation(data, format, protocol == "commit-messages", **own)
     for path, content in report.files.items():
@@ -249,14 +253,6 @@ def _score(
     if format == "jsonl":
         return score_lines(data, choices)
     return summarise(data, baseline, choices, format, output)
-
-
-def _editeval(data: str, *, names: str | None, predictions: str | None, references: str) -> Report:
-    from excise_server.evaluation.editeval import DEFAULT, editeval
-
-    measures, skipped = _choose(DEFAULT if names is None else names, None)
-    best = references == "best"
-    return editeval(data, measures, progress, predictions=predictions, best=best, skipped=skipped)
 
 
 def _correlation(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
 
 import click
 import msgspec
@@ -87,12 +86,6 @@ def run_on_mix(folder: str, run: str, timeout: float | None) -> str:
     for line in checked.output:
         print(f"  {line}", file=sys.stderr)
     return checked.reason
-
-
-def say_left_out(lines: Sequence[str]) -> None:
-    """Report which lines in files of verdicts were left out."""
-    for line in lines:
-        say(f"left out: {line}")
 
 
 def begin_parsing() -> None:
