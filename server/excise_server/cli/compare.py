@@ -172,5 +172,5 @@ def _show_regions(
     names = ColumnTitles(columns, texts if kept else None, choices.options.deletion)
     notes = [f"{name}: {note}" for name, note in revision_set.notes]
     ids = (revision_set.name, a.id, b.id)
-    views = [*pair_views(score, names, ids, "score" if directed else "similarity", notes)]
-    show(lambda out: views, output)
+    title = "score" if directed else "similarity"
+    show(partial(pair_views, score, names, ids, title, notes), output)
