@@ -40,8 +40,16 @@ def run_checks(
     - ``repository``: the repository of the candidates, or the folder that they all began as.
     - ``asked``: how they were chosen, and of which task.
     """
+    # In a fork, if the command has to survive what it parses. Whatever runs the user's command has
+    # parsed nothing, so that it is not started again.
     with progress("Comparing"):
-        classes = _classes(candidates, asked.task)
+        if click.get_current_context().obj:
+            from excise_server.processes.outlive import answered
+
+            answer = answered(lambda: msgspec.json.encode(run_classes(candidates, asked.task)))
+            classes = msgspec.json.decode(answer, type=list[list[int]])
+        else:
+            classes = run_classes(candidates, asked.task)
     if isinstance(repository, str):
         place = place_of_folders(repository)
     else:
@@ -60,19 +68,6 @@ def run_checks(
     if runs.verdicts:
         say(f"verdicts for --verdicts: {runs.file}")
     return runs
-
-
-def _classes(candidates: Candidates, task: str) -> list[list[int]]:
-    """Return the classes to run for, in a fork if the command has to survive what it parses.
-
-    Whatever runs the user's command has parsed nothing, so that it is not started again.
-    """
-    if not click.get_current_context().obj:
-        return run_classes(candidates, task)
-    from excise_server.processes.outlive import answered
-
-    answer = answered(lambda: msgspec.json.encode(run_classes(candidates, task)))
-    return msgspec.json.decode(answer, type=list[list[int]])
 
 
 def run_on_mix(folder: str, run: str, timeout: float | None) -> str:

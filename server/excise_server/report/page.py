@@ -188,28 +188,23 @@ class Page:
         about = [f"all: {', '.join(common)}"] if common else []
         if differ:
             about.append(f"differ in {differ}")
-        about += self._evidence(members)
-        where = tuple((place.path, place.function) for place in family.where)
-        lines = tuple(shortened(line, LONGEST_LINE) for line in family.lines)
-        return FamilyBlock(name, head, where, lines, tuple(edits), tuple(about), len(members))
-
-    def _evidence(self, members: Sequence[str]) -> list[str]:
-        """Return what a run shows of candidates, each outcome once; only the first two are short.
-
-        That all pass, or all fail, is said already.
-        """
+        # What a run shows of them, each outcome once. That all pass, or all fail, is said already.
         who: dict[str, list[str]] = {}
         for member in members:
             for line in self.entries[member].evidence:
                 who.setdefault(line, []).append(self.labels[member])
-        lines = [
+        outcomes = [
             f"{'all' if 1 < len(members) == len(labels) else first_few(labels)}: {line}"
             for line, labels in who.items()
             if not (len(labels) == len(members) and line in ("passes", "fails"))
         ]
-        if self.verbose or len(lines) <= _FEW_OUTCOMES:
-            return lines
-        return [*lines[:_FEW_OUTCOMES], f"and {len(lines) - _FEW_OUTCOMES} more outcomes: -v"]
+        if not self.verbose and len(outcomes) > _FEW_OUTCOMES:
+            more = len(outcomes) - _FEW_OUTCOMES
+            outcomes[_FEW_OUTCOMES:] = [f"and {more} more outcomes: -v"]
+        about += outcomes
+        where = tuple((place.path, place.function) for place in family.where)
+        lines = tuple(shortened(line, LONGEST_LINE) for line in family.lines)
+        return FamilyBlock(name, head, where, lines, tuple(edits), tuple(about), len(members))
 
     def _differ(self, family: d.FamilyEntry, members: Sequence[str]) -> str:
         """Say what the members of a family differ in, but for the lines of each.
