@@ -57,7 +57,6 @@ def run_checks(
             repository,
             candidates.origin,
             saved=asked.selection.onto == SAVED,
-            untracked=asked.selection.untracked,
             say=say,
         )
     of_class = [[candidates.found[index] for index in members] for members in classes]
