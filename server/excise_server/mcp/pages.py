@@ -24,8 +24,6 @@ from excise_server.report.tables import plain_text
 from excise_server.report.words import BESIDE, LETTERS, THERE, level_words, other_facets
 from excise_server.wire.documents import (
     CandidateEntry,
-    FamilyEditEntry,
-    FamilyEntry,
     ReviewDocument,
     SlotEntry,
     TaskEntry,
@@ -183,7 +181,38 @@ def _task(
         for edit in family.edits
         for identity in edit.members
     }
-    shown = {places[entry.id][0].letter: places[entry.id][0] for entry in members}
+    candidates: list[Answer] = []
+    shown: dict[str, FamilyBlock] = {}
+    for entry in members:
+        block, family, edit = places[entry.id]
+        shown[block.letter] = block
+        files = [
+            f"{LETTERS.get(file.status, file.status)} {file.path} +{file.added} -{file.deleted}"
+            for file in entry.files
+        ]
+        first = edit.members[0]
+        says = list(entry.why)
+        if first != entry.id:
+            at = edit.members.index(entry.id)
+            word = IDENTICAL if edit.words[at] == IDENTICAL else CODE
+            says.append(BESIDE[word].format(first) + other_facets(edit.other_facets[at]))
+        elif edit.relation:
+            relation = BESIDE[edit.relation].format(family.edits[0].members[0])
+            says.append(level_words(relation, edit.renamed, THERE))
+        facts = [fact for fact in review.facts(entry) if fact not in says]
+        candidates.append(
+            {
+                "id": cut(entry.id),
+                "label": cut(entry.label, _LABEL),
+                "family": block.letter,
+                "rank": entry.rank,
+                "says": cut("; ".join(says)),
+                "line": cut(edit.line),
+                "facts": some(facts, _MOST_FACTS, "facts"),
+                "files": some(files, _MOST_FILES, "files: see review"),
+                "notes": some(entry.notes, _MOST_NOTES, "notes"),
+            }
+        )
     return {
         "number": task.number,
         "task": task.name and cut(task.name),
@@ -202,41 +231,7 @@ def _task(
             }
             for block in shown.values()
         ],
-        "candidates": [_candidate(review, entry, *places[entry.id]) for entry in members],
-    }
-
-
-def _candidate(
-    review: Page,
-    entry: CandidateEntry,
-    block: FamilyBlock,
-    family: FamilyEntry,
-    edit: FamilyEditEntry,
-) -> Answer:
-    files = [
-        f"{LETTERS.get(file.status, file.status)} {file.path} +{file.added} -{file.deleted}"
-        for file in entry.files
-    ]
-    first = edit.members[0]
-    says = list(entry.why)
-    if first != entry.id:
-        at = edit.members.index(entry.id)
-        word = IDENTICAL if edit.words[at] == IDENTICAL else CODE
-        says.append(BESIDE[word].format(first) + other_facets(edit.other_facets[at]))
-    elif edit.relation:
-        relation = BESIDE[edit.relation].format(family.edits[0].members[0])
-        says.append(level_words(relation, edit.renamed, THERE))
-    facts = [fact for fact in review.facts(entry) if fact not in says]
-    return {
-        "id": cut(entry.id),
-        "label": cut(entry.label, _LABEL),
-        "family": block.letter,
-        "rank": entry.rank,
-        "says": cut("; ".join(says)),
-        "line": cut(edit.line),
-        "facts": some(facts, _MOST_FACTS, "facts"),
-        "files": some(files, _MOST_FILES, "files: see review"),
-        "notes": some(entry.notes, _MOST_NOTES, "notes"),
+        "candidates": candidates,
     }
 
 
