@@ -417,11 +417,16 @@ def issue_lines(document: d.ClusterDocument) -> list[IssueLines]:
                 count += 1
             edits.append(_edit(own, issue, pairs, new, words))
         several = f"{plural(near, 'family')}, " if 0 < near < count else ""
+        evidence, reasons = "", issue.reasons
+        if reasons is not None:
+            closes = [f"both close {', '.join(reasons.closes)}"] if reasons.closes else []
+            where = [f"{line.path}:{line.line}  {line.text}" for line in reasons.where[:1]]
+            evidence = "   ".join([*closes, *where, *reasons.what[:1]]) or ", ".join(reasons.why)
         lines.append(
             IssueLines(
                 f"{plural(len(issue.members), 'patch')}, {several}{plural(count, 'edit')}: "
                 f"{explained(issue)}",
-                _evidence(issue.reasons),
+                evidence,
                 tuple(edits),
             )
         )
@@ -447,14 +452,6 @@ def _beside(family: d.NearEntry, first: str) -> dict[str, str]:
             else:
                 words[name] = NEAR
     return words
-
-
-def _evidence(reasons: d.SharedReasons | None) -> str:
-    if reasons is None:
-        return ""
-    closes = [f"both close {', '.join(reasons.closes)}"] if reasons.closes else []
-    where = [f"{line.path}:{line.line}  {line.text}" for line in reasons.where[:1]]
-    return "   ".join([*closes, *where, *reasons.what[:1]]) or ", ".join(reasons.why)
 
 
 def _edit(

@@ -107,7 +107,11 @@ class _TaskPage:
         """Return a family: where, the lines that tell, and its candidates edit by edit."""
         title = element("h3", element("span", block.letter, class_="badge"), f" {block.head} ")
         head = element("div", title, self._where(block.where), class_="head")
-        rows = [element("li", *self._edit(edit)) for edit in block.edits]
+        rows = []
+        for edit in block.edits:
+            says = element("span", f"{edit.says}: ", class_="small dim")
+            line = [_changed_lines([edit.line])] if edit.line else []
+            rows.append(element("li", says, *self._names(edit), *line))
         rows += [element("li", line, class_="small") for line in block.about]
         lines = _changed_lines(block.lines) if block.lines else ""
         return element("article", head, lines, element("ul", *rows, class_="who"), class_="card")
@@ -125,12 +129,6 @@ class _TaskPage:
             for child in (" ", element("span", path, class_="id"), _function(function))
         )
         return element("span", *places, class_="where small")
-
-    def _edit(self, edit: EditLine) -> Iterator[Child]:
-        yield element("span", f"{edit.says}: ", class_="small dim")
-        yield from self._names(edit)
-        if edit.line:
-            yield _changed_lines([edit.line])
 
     def _names(self, edit: EditLine) -> Iterator[Child]:
         for number, (identity, name) in enumerate(zip(edit.ids, edit.names, strict=True)):

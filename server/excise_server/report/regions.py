@@ -242,11 +242,11 @@ def _listed(order: Sequence[str], bag: Counter[str]) -> Text:
         if len(shown) == MAX_TOKENS:
             break
     more = bag.total() - len(shown)
-    return Text(" ".join(map(_shown, shown)) + (f" … {more:,} more" if more else ""))
-
-
-def _shown(token: str) -> str:
-    return _INDENTS.get(token) or printable(token if len(token) <= 200 else f"{token[:200]}…")
+    words = (
+        _INDENTS.get(token) or printable(token if len(token) <= 200 else f"{token[:200]}…")
+        for token in shown
+    )
+    return Text(" ".join(words) + (f" … {more:,} more" if more else ""))
 
 
 MAX_MATCHES = 20
