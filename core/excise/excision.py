@@ -483,8 +483,16 @@ def _judge(
     options: Options,
     asked: tuple[PreparedOrigin, tuple[Prepared, Prepared]],
 ) -> tuple[EditCounts, Judged]:
-    sides = (preparation.origin, a, b)
-    regions = _regions(options, sides)
+    origin = preparation.origin
+    sides = (origin, a, b)
+    edits = (a.slid, b.slid) if options.anchored else (a.edits, b.edits)
+    symmetric_paper = options.lcs == "paper" and options.deletion == "f1"
+    if symmetric_paper and not paper_order(origin.units, *edits):
+        flat = three_way(origin.units, b.units, a.units, edits[::-1], options.lcs)
+        swapped = (0, 1, 4, 5, 2, 3)
+        regions = array("i", (flat[i - i % 6 + swapped[i % 6]] for i in range(len(flat))))
+    else:
+        regions = three_way(origin.units, a.units, b.units, edits, options.lcs)
     o_tokens, a_tokens, b_tokens = (side.units.tokens for side in sides)
     if options.anchored:
         lines = preparation.origin_lines
@@ -493,14 +501,3 @@ def _judge(
         places = array("i", repeat(0, len(regions) // 6))
     counts = count_edits(regions, o_tokens, a_tokens, b_tokens, places)
     return counts, Judged(options, sides, regions, places, guard(a, b), *asked)
-
-
-def _regions(options: Options, sides: Sides) -> array[int]:
-    origin, a, b = sides
-    edits = (a.slid, b.slid) if options.anchored else (a.edits, b.edits)
-    symmetric_paper = options.lcs == "paper" and options.deletion == "f1"
-    if symmetric_paper and not paper_order(origin.units, *edits):
-        flat = three_way(origin.units, b.units, a.units, edits[::-1], options.lcs)
-        swapped = (0, 1, 4, 5, 2, 3)
-        return array("i", (flat[i - i % 6 + swapped[i % 6]] for i in range(len(flat))))
-    return three_way(origin.units, a.units, b.units, edits, options.lcs)

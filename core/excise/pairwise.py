@@ -688,7 +688,15 @@ def _matrix(task: _Task, before: ScoreMatrix | None = None, at: int = 0) -> Scor
     else:
         before, standings = None, compare(whole.group, task.map, task.cancel)
     every = [whole]
-    for lexical, pairs in _lexical_pairs(task, whole).items():
+    # The pairs in which a grammar cannot read some files, by these files. A revision with itself is
+    # one of them: this is how it is read alone.
+    lexical_pairs: dict[frozenset[str], list[tuple[int, int]]] = defaultdict(list)
+    numbers = range(len(task.ids)) if any(whole.unread) else ()
+    for i, j in combinations_with_replacement(numbers, 2):
+        lexical = whole.unread[i] | whole.unread[j]
+        if lexical and (i == j or not _created_alike(task, i, j)):
+            lexical_pairs[lexical].append((i, j))
+    for lexical, pairs in lexical_pairs.items():
         members = sorted({index for pair in pairs for index in pair})
         read = whole.lexical[lexical] = _read_all(task, members, lexical)
         _take(standings, members, compare(read.group, task.map, task.cancel), pairs)
@@ -763,23 +771,13 @@ def _take(
     standings.write(members, source, wanted)
 
 
-def _lexical_pairs(task: _Task, whole: _Read) -> Mapping[frozenset[str], list[tuple[int, int]]]:
-    """Return the pairs in which a grammar cannot read some files, by these files.
-
-    A revision with itself is one of them: this is how it is read alone.
-    """
-    pairs: dict[frozenset[str], list[tuple[int, int]]] = defaultdict(list)
-    every = range(len(task.ids)) if any(whole.unread) else ()
-    for i, j in combinations_with_replacement(every, 2):
-        lexical = whole.unread[i] | whole.unread[j]
-        if lexical and (i == j or not _created_alike(task, i, j)):
-            pairs[lexical].append((i, j))
-    return pairs
-
-
 def _created_alike(task: _Task, i: int, j: int) -> dict[str, str]:
     """Return one path for both paths of each text that the two created under different paths."""
-    a, b = (_created(task, index) for index in (i, j))
+    a, b = created = defaultdict[Content, list[str]](list), defaultdict[Content, list[str]](list)
+    for own, index in zip(created, (i, j), strict=True):
+        for path, text in sorted(task.edited[index].items()):
+            if path not in task.origin:
+                own[text].append(path)
     if a.keys().isdisjoint(b.keys()):
         return {}
     paths = [{path for created in side.values() for path in created} for side in (a, b)]
@@ -792,15 +790,6 @@ def _created_alike(task: _Task, i: int, j: int) -> dict[str, str]:
         for pair in zip(*alone, strict=False):
             shared |= dict.fromkeys(pair, min(pair))
     return shared
-
-
-def _created(task: _Task, index: int) -> Mapping[Content, list[str]]:
-    """Return the paths of the files that a change set creates, by text."""
-    created: dict[Content, list[str]] = defaultdict(list)
-    for path, text in sorted(task.edited[index].items()):
-        if path not in task.origin:
-            created[text].append(path)
-    return created
 
 
 def _write_apart(
@@ -840,21 +829,16 @@ def _is_white(read: _Read, own: Prepared, index: int) -> bool:
 
 
 def _sizes(read: _Read, index: int) -> Mapping[str, int]:
-    place = read.members.index(index)
-    return {
-        file.path: _edit_size(file.preparation.origin, file.revisions[place])
-        for file in read.files
-        if place in file.revisions
-    }
-
-
-def _edit_size(origin: Prepared, revision: Prepared) -> int:
-    o, a = origin.units.starts, revision.units.starts
-    size = 0
-    for o_lo, o_hi, a_lo, a_hi in Edits(revision.edits):
-        size += o[o_hi] - o[o_lo] if o else o_hi - o_lo
-        size += a[a_hi] - a[a_lo] if a else a_hi - a_lo
-    return size
+    """Return the tokens that a revision deletes and inserts, by path."""
+    place, sizes = read.members.index(index), Counter[str]()
+    for file in read.files:
+        if (revision := file.revisions.get(place)) is not None:
+            o, a = file.preparation.origin.units.starts, revision.units.starts
+            sizes[file.path] = 0
+            for o_lo, o_hi, a_lo, a_hi in Edits(revision.edits):
+                sizes[file.path] += o[o_hi] - o[o_lo] if o else o_hi - o_lo
+                sizes[file.path] += a[a_hi] - a[a_lo] if a else a_hi - a_lo
+    return dict(sizes)
 
 
 def _notes(

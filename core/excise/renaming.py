@@ -95,7 +95,7 @@ def way_of(item: FormItem, grammar: str) -> Form:
     """Return an item's form, in which what can be written in two ways is in one."""
     if "way" not in item.known:
         form = copied(item.form)
-        _rewrite(form, grammar, item.keeps_annotations, item.keeps_annotations)
+        one_way(form, grammar, item.keeps_annotations, item.keeps_annotations)
         item.known["way"] = form
     known: Form = item.known["way"]
     return known
@@ -105,11 +105,6 @@ def copied(form: Form) -> Form:
     """Return a copy to be changed; items are shared, as nobody changes them."""
     parts = form.children if form.item is not None else list(map(copied, form.children))
     return Form(form.kind, form.field, parts, form.text, form.item)
-
-
-def one_way(root: Form, grammar: str) -> None:
-    """Rewrite a form in place: what can be written in two ways is written in one."""
-    _rewrite(root, grammar)
 
 
 def qualified(form: Form) -> str:
@@ -160,8 +155,11 @@ def values_in(item: FormItem, grammar: str) -> Counter[str]:
 # --- what is written in two ways -----------------------------------------------------------------
 
 
-def _rewrite(form: Form, grammar: str, is_decorated: bool = False, in_class: bool = False) -> None:
-    """Choose one way of writing, bottom up. Items are rewritten by themselves."""
+def one_way(form: Form, grammar: str, is_decorated: bool = False, in_class: bool = False) -> None:
+    """Rewrite a form in place: what can be written in two ways is written in one.
+
+    Its items are rewritten by themselves.
+    """
     if form.item is not None:
         return
     kind = form.kind
@@ -170,7 +168,7 @@ def _rewrite(form: Form, grammar: str, is_decorated: bool = False, in_class: boo
     elif kind == "class_definition":
         in_class = True
     for child in form.children:
-        _rewrite(child, grammar, kind == "decorated_definition", in_class)
+        one_way(child, grammar, kind == "decorated_definition", in_class)
     if kind in ("comparison_operator", "binary_expression") and grammar not in ("cpp", "csharp"):
         _compare(form)
     if grammar != "python":
@@ -411,20 +409,21 @@ def _sort_functions(root: Form, grammar: str) -> None:
                 run.append(child)
                 continue
             names = [qualified(each) for each in run]
-            if len(set(names)) == len(names) and all(names) and not _calls_early(run, names):
+            # A default value may need another function of the run to be there.
+            parameters = [found for each in run if (found := each.get("parameters")) is not None]
+            needed = {
+                word
+                for each in parameters
+                for leaf in each.walk()
+                for word in _WORD.findall(leaf.text)
+            }
+            if len(set(names)) == len(names) and all(names) and needed.isdisjoint(names):
                 run.sort(key=qualified)
             children += run
             run = []
             if child is not None:
                 children.append(child)
         form.children = children
-
-
-def _calls_early(run: list[Form], names: Collection[str]) -> bool:
-    """Whether a default value needs another function of the run to be there."""
-    parameters = [form for each in run if (form := each.get("parameters")) is not None]
-    words = (_WORD.findall(leaf.text) for form in parameters for leaf in form.walk())
-    return any(word in names for own in words for word in own)
 
 
 # --- names ---------------------------------------------------------------------------------------
@@ -556,20 +555,14 @@ class _Scope:
     """Each name, and how many leaves had been passed when its first binding ended."""
 
 
-class _Use(NamedTuple):
-    leaf: Form
-    scope: _Scope
-    place: int
-    is_binding: bool
-
-
 class _Names:
     """Renames what is bound in a function, by first occurrence, where nothing else can see it."""
 
     def __init__(self, function: Form, grammar: str) -> None:
         self.function = function
         self.rules = _SCOPING[grammar]
-        self.uses: list[_Use] = []
+        self.uses: list[tuple[Form, _Scope, int, bool]] = []
+        """Leaves with their scopes and places, and whether they bind."""
         self.fixed: set[str] = set()
         self.place = 0
 
@@ -581,7 +574,7 @@ class _Names:
                 self._visit(child, self.function, outer, fixed=False, binds=None)
             else:
                 self.fixed.update(leaf.text for leaf in child.walk() if not leaf.children)
-        if self.fixed & _SEES_NAMES or any(use.leaf.text in _SEES_NAMES for use in self.uses):
+        if self.fixed & _SEES_NAMES or any(leaf.text in _SEES_NAMES for leaf, *_ in self.uses):
             return []
         resolved: list[tuple[Form, _Scope]] = []
         for leaf, scope, place, is_binding in self.uses:
@@ -611,7 +604,7 @@ class _Names:
                 if fixed:
                     self.fixed.add(form.text)
                 else:
-                    self.uses.append(_Use(form, scope, self.place, binds is not None))
+                    self.uses.append((form, scope, self.place, binds is not None))
                     if binds is not None:
                         binds.bound.setdefault(form.text, self.place)
             elif "str" in kind or "text" in kind or "template" in kind:

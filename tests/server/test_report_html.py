@@ -56,18 +56,18 @@ def test_few_and_many(tmp_path, stdin):
 
 
 def test_limits_are_said(tmp_path, monkeypatch):
-    monkeypatch.setattr("excise_server.report.html_clusters.MAX_BLOCKS", 2)
-    monkeypatch.setattr("excise_server.report.html_clusters.MAX_LINES", 3)
-    monkeypatch.setattr("excise_server.report.html_clusters.MAX_CHARACTERS", 10)
-    monkeypatch.setattr("excise_server.report.html_clusters.MAX_OPENED", 1)
-    monkeypatch.setattr("excise_server.report.html_clusters.MAX_HEAT", 2)
-    monkeypatch.setattr("excise_server.report.html_clusters.MAX_CELLS", 1)
+    monkeypatch.setattr("excise_server.report.html_groups.MAX_BLOCKS", 2)
+    monkeypatch.setattr("excise_server.report.html_groups.MAX_LINES", 3)
+    monkeypatch.setattr("excise_server.report.html_groups.MAX_CHARACTERS", 10)
+    monkeypatch.setattr("excise_server.report.html_groups.MAX_OPENED", 1)
+    monkeypatch.setattr("excise_server.report.html_groups.MAX_HEAT", 2)
+    monkeypatch.setattr("excise_server.report.html_groups.MAX_CELLS", 1)
     long = mail("long", *("a" * 40 + str(at // 2 + 50 * (at % 2)) for at in range(16)))
     seen = check_page(page(tmp_path, "cluster", "-", stdin=long + ONE + ONE).read_text())
     text = "".join(seen.text)
     assert "what 2 of the patches change is not shown" in text
     assert "2 of the 3 patches, those in the largest clusters" in text
-    monkeypatch.setattr("excise_server.report.html_clusters.MAX_OPENED", 9)
+    monkeypatch.setattr("excise_server.report.html_groups.MAX_OPENED", 9)
     folded = page(tmp_path, "cluster", "-", stdin=long).read_text()
     assert "… 31 more characters" in folded
     assert "… 13 more lines" in folded

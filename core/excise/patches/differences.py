@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -20,8 +20,6 @@ Row = tuple[int | None, int | None]
 """Blocks of A and of B that are read side by side, by their numbers."""
 
 Grams = Counter[tuple[Hashable, ...]]
-Sides = tuple[Sequence[Grams], Sequence[Grams]]
-Places = tuple[Sequence[int], Sequence[int]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +126,9 @@ class _Compared:
         for patch in (a, b):
             index.add(*reader.edits(patch, ignored).ints)
         self.places = places(index, 0, 1, not renamed)
+        # The matched n-grams of each block: at the same place, and by the other side's blocks.
+        self.here = tuple([0] * len(side) for side in self.blocks)
+        self.elsewhere = tuple([Counter[int]() for _ in side] for side in self.blocks)
 
     def differences(self) -> Differences:
         alike: list[tuple[int, int]] = []
@@ -142,12 +143,12 @@ class _Compared:
             rows += self._beside(*left)
         rows = self._with_moved(rows)
         beside = [(x, y) for x, y in (*alike, *rows) if x is not None and y is not None]
-        matched = flows(self.grams, self.places, beside)
+        self._match(beside)
         return Differences(
             tuple((x.path if x else None, y.path if y else None) for x, y in self.pairs),
             len(alike),
             sum(self._size(x, y) for x, y in alike),
-            tuple(self._difference(x, y, matched) for x, y in rows),
+            tuple(self._difference(x, y) for x, y in rows),
         )
 
     def _text(self, side: int, at: int) -> Hashable:
@@ -208,12 +209,53 @@ class _Compared:
         sizes = (self.grams[side][at].total() for side, at in enumerate((x, y)) if at is not None)
         return sum(sizes)
 
-    def _difference(self, x: int | None, y: int | None, matched: Flows) -> Difference:
+    def _match(self, beside: Sequence[tuple[int, int]]) -> None:
+        """Match all n-grams in common, each once.
+
+        Those of blocks `beside` each other come first, then all others at one place, in the order
+        of the blocks, then the rest.
+        """
+        left = [[Counter(block) for block in side] for side in self.grams]
+        for together in (True, False):
+            for x, y in beside:
+                if (self.places[0][x] == self.places[1][y]) is together:
+                    both = left[0][x] & left[1][y]
+                    left[0][x] -= both
+                    left[1][y] -= both
+                    self._note(x, y, both.total())
+            waiting: dict[Hashable, list[int]] = defaultdict(list)
+            for y in reversed(range(len(left[1]))):
+                for gram in left[1][y]:
+                    waiting[gram, self.places[1][y] if together else None].append(y)
+            for x, grams in enumerate(left[0]):
+                taken: Grams = Counter()
+                for gram, count in grams.items():
+                    others = waiting.get((gram, self.places[0][x] if together else None))
+                    while others and taken[gram] < count:
+                        y = others[-1]
+                        n = min(count - taken[gram], left[1][y][gram])
+                        taken[gram] += n
+                        left[1][y][gram] -= n
+                        self._note(x, y, n)
+                        if left[1][y][gram] == 0:
+                            del left[1][y][gram]
+                            others.pop()
+                grams -= taken
+
+    def _note(self, x: int, y: int, n: int) -> None:
+        if self.places[0][x] == self.places[1][y]:
+            self.here[0][x] += n
+            self.here[1][y] += n
+        else:
+            self.elsewhere[0][x][y] += n
+            self.elsewhere[1][y][x] += n
+
+    def _difference(self, x: int | None, y: int | None) -> Difference:
         here, elsewhere = 0, []
         for side, at in enumerate((x, y)):
             if at is not None:
-                here += matched.here[side][at]
-                for other, n in matched.elsewhere[side][at].items():
+                here += self.here[side][at]
+                for other, n in self.elsewhere[side][at].items():
                     place = self._side(1 - side, other)
                     elsewhere.append(Match(side == 0, place.path, place.line, place.heading, n))
         return Difference(
@@ -265,75 +307,3 @@ def _best(scores: Sequence[Sequence[float]]) -> list[tuple[int, int]]:
         else:
             j += 1
     return found
-
-
-@dataclass(frozen=True, slots=True)
-class Flows:
-    """Matched n-grams of two patches, block by block, each n-gram matched once.
-
-    ``here[side][block]`` are matched at the same place; ``elsewhere[side][block]`` counts those
-    that are not by the block of the other side.
-    """
-
-    here: tuple[list[int], list[int]]
-    elsewhere: tuple[list[Counter[int]], list[Counter[int]]]
-
-
-def flows(grams: Sides, places: Places, beside: Iterable[tuple[int, int]]) -> Flows:
-    """Match all n-grams that two patches have in common.
-
-    - ``grams``, ``places``: of the blocks of both patches: their n-grams, and numbers that are
-      equal at one place.
-    - ``beside``: blocks (of A, of B) that are read side by side: these are matched first, then all
-      others at one place, then the rest.
-    """
-    left = [Counter(block) for block in grams[0]], [Counter(block) for block in grams[1]]
-    found = Flows(
-        ([0] * len(left[0]), [0] * len(left[1])),
-        ([Counter() for _ in left[0]], [Counter() for _ in left[1]]),
-    )
-
-    def matched(x: int, y: int, n: int) -> None:
-        if places[0][x] == places[1][y]:
-            found.here[0][x] += n
-            found.here[1][y] += n
-        else:
-            found.elsewhere[0][x][y] += n
-            found.elsewhere[1][y][x] += n
-
-    aligned = list(beside)
-    for together in (True, False):
-        for x, y in aligned:
-            if (places[0][x] == places[1][y]) is together:
-                both = left[0][x] & left[1][y]
-                left[0][x] -= both
-                left[1][y] -= both
-                matched(x, y, both.total())
-        _match(left, places if together else None, matched)
-    return found
-
-
-def _match(
-    left: tuple[list[Grams], list[Grams]],
-    places: Places | None,
-    matched: Callable[[int, int, int], None],
-) -> None:
-    """Match what is left in the order of the blocks: at one place, or anywhere."""
-    waiting: dict[Hashable, list[int]] = defaultdict(list)
-    for y in reversed(range(len(left[1]))):
-        for gram in left[1][y]:
-            waiting[gram, places and places[1][y]].append(y)
-    for x, grams in enumerate(left[0]):
-        taken: Grams = Counter()
-        for gram, count in grams.items():
-            others = waiting.get((gram, places and places[0][x]))
-            while others and taken[gram] < count:
-                y = others[-1]
-                n = min(count - taken[gram], left[1][y][gram])
-                taken[gram] += n
-                left[1][y][gram] -= n
-                matched(x, y, n)
-                if left[1][y][gram] == 0:
-                    del left[1][y][gram]
-                    others.pop()
-        grams -= taken

@@ -8,7 +8,7 @@ from array import array
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
-from fnmatch import fnmatchcase, translate
+from fnmatch import translate
 from itertools import chain
 
 from excise.kernels._hunks import Hunks
@@ -122,16 +122,12 @@ def _edited(block: Block, old: tuple[Hashable, ...], new: tuple[Hashable, ...]) 
     return EditedBlock(block.pair.name, old, new, block.heading, block.around, block)
 
 
-def facts_block(files: Sequence[FilePair]) -> EditedBlock:
-    """Return all header facts as one token under all names: equal, or nothing in common."""
-    named = sorted((pair.name, fact) for pair in files for fact in facts_of(pair) or [NO_FACT])
-    facts = sorted(fact for _, fact in named)
-    return EditedBlock("\0".join(chain(*named)), (), (("facts", *facts),))
-
-
 def compared(patch: Patch, ignored: Sequence[str]) -> tuple[tuple[FilePair, ...], tuple[str, ...]]:
     """Return the files that count, or all of them if every one is to be ignored."""
-    kept = tuple(pair for pair in patch.files if not _is_ignored(pair.path, ignored))
+    match = _IGNORED.match
+    if ignored != IGNORED:
+        match = re.compile("|".join(map(translate, ignored)) or "(?!)").match
+    kept = tuple(pair for pair in patch.files if not (match(pair.name) or match(pair.path)))
     if patch.files and not kept:
         return patch.files, (ONLY_IGNORED,)
     return kept, ()
@@ -170,13 +166,6 @@ def facts_of(pair: FilePair) -> tuple[str, ...]:
     if pair.binary is None or not pair.binary.data:
         return pair.facts
     return (*pair.facts, hashlib.sha1(pair.binary.data, usedforsecurity=False).hexdigest())
-
-
-def _is_ignored(path: str, ignored: Sequence[str]) -> bool:
-    name = path.rpartition("/")[2]
-    if ignored == IGNORED:
-        return _IGNORED.match(name) is not None or _IGNORED.match(path) is not None
-    return any(fnmatchcase(name, glob) or fnmatchcase(path, glob) for glob in ignored)
 
 
 # --- patches as ints, as `excise.kernels._patches.Index` counts them
@@ -234,7 +223,12 @@ class Reader:
         """Return what is compared by other things than its tokens."""
         blocks, said = edited_blocks(files)
         if not blocks and files:
-            blocks = [facts_block(files)]
+            # All header facts as one token under all names: equal, or nothing in common.
+            named = sorted(
+                (pair.name, fact) for pair in files for fact in facts_of(pair) or [NO_FACT]
+            )
+            facts = sorted(fact for _, fact in named)
+            blocks = [EditedBlock("\0".join(chain(*named)), (), (("facts", *facts),))]
         tokens, rows, around = array("i"), array("i"), array("i")
         hunk, words_of_hunk = None, (0, 0)
         for edited in blocks:

@@ -68,35 +68,26 @@ def ids_of(patch: Patch) -> PatchIds:
     """
     files = sorted(patch.files, key=lambda pair: (pair.path, pair.old or ""))
     blocks = [list(blocks_of(pair, Vocabulary())) for pair in files]
-    has_code = any(map(_changes_tokens, chain.from_iterable(blocks)))
+    has_code = any(  # lines that are not blank have tokens
+        not (block.old and block.new) or words("\n".join(block.old)) != words("\n".join(block.new))
+        for block in chain.from_iterable(blocks)
+    )
+    hides_data = False
     code = hashlib.sha1(usedforsecurity=False)
     for pair, own in zip(files, blocks, strict=True):
         code.update(repr((pair.old, pair.new, facts_of(pair))).encode())
         if pair.binary is not None and not pair.binary.data:
             code.update(repr((pair.old_blob, pair.new_blob)).encode())
+            hides_data |= not (pair.old_blob and pair.new_blob)
         # An edit of white space alone has no tokens to go by.
         for part in _code_of(pair, own) if has_code else _white_of(pair):
             code.update(b"%d %b" % (len(part), part))
-    if any(map(_hides_data, files)):
+    if hides_data:
         code.update(text_id(patch).encode())
     edit = hashlib.sha1(code.digest(), usedforsecurity=False)
     for pair in files:
         edit.update(b"\0%b\0" % b"".join(map(_as_written, pair.hunks)))
     return PatchIds(patch_id(patch), edit.hexdigest(), code.hexdigest())
-
-
-def _changes_tokens(block: Block) -> bool:
-    # Lines that are not blank have tokens.
-    if not (block.old and block.new):
-        return True
-    return words("\n".join(block.old)) != words("\n".join(block.new))
-
-
-def _hides_data(pair: FilePair) -> bool:
-    """Whether a patch neither has the data of a binary file nor names them."""
-    if pair.binary is None or pair.binary.data:
-        return False
-    return not (pair.old_blob and pair.new_blob)
 
 
 def _code_of(pair: FilePair, blocks: list[Block]) -> Iterator[bytes]:

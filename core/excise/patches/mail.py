@@ -152,11 +152,13 @@ def _mail(number: int, line: int, piece: bytes, envelope: int, as_utf8: bool) ->
             body = _readable(mail, piece[body_at:], as_utf8)
             first = line + piece.count(b"\n", 0, body_at)
         else:
-            parts = filter(_is_read, mail_of(piece[envelope:], budget).walk())
-            body = b"\n".join(_readable(part, _payload(part), as_utf8) for part in parts)
+            whole = mail_of(piece[envelope:], budget)
+            body = b"\n".join(_texts_of(whole, as_utf8))
             first = 1
         patch, error = _parsed(body, first)
-        error = error or _damaged(mail, patch)
+        short = next((warned for warned in patch.warnings if "short" in warned.what), None)
+        if not error and short and _parameter(mail, "format") == "flowed":
+            error = f"format=flowed damaged the patch: {short}"
         text = _text_of(body)
     except PatchError as reason:
         error = str(reason)
@@ -193,14 +195,6 @@ def _parsed(body: bytes, first: int) -> tuple[Patch, str]:
         return parse(body, first), ""
     except PatchError as error:
         return Patch(), str(error)
-
-
-def _damaged(mail: Mail, patch: Patch) -> str:
-    """Return the error where undoing format=flowed did not give a patch that adds up."""
-    if str(mail.get_param("format", "") or "").lower() != "flowed":
-        return ""
-    short = next((warned for warned in patch.warnings if "short" in warned.what), None)
-    return f"format=flowed damaged the patch: {short}" if short else ""
 
 
 def _header(mail: Mail, name: str) -> str:
@@ -297,37 +291,35 @@ def _is_plain(mail: Mail) -> bool:
     return mail.get_content_maintype() != "multipart" and encoding in _PLAIN_ENCODINGS
 
 
-def _is_read(part: Mail) -> bool:
-    """Whether it is one of the text parts and patch attachments of a mail."""
-    name = str(part.get_filename() or "").lower()
-    is_text = part.get_content_type() != "text/html" and part.get_content_maintype() == "text"
-    return is_text or name.endswith((".patch", ".diff"))
+def _texts_of(mail: Mail, as_utf8: bool) -> Iterator[bytes]:
+    """Yield the text parts and patch attachments of a mail."""
+    for part in mail.walk():
+        name = str(part.get_filename() or "").lower()
+        is_text = part.get_content_type() != "text/html" and part.get_content_maintype() == "text"
+        if not (is_text or name.endswith((".patch", ".diff"))):
+            continue
+        encoding = str(part.get("Content-Transfer-Encoding", "")).strip().lower()
+        data = part.get_payload(decode=True)
+        is_odd = any("Base64" in type(defect).__name__ for defect in part.defects)
+        if isinstance(data, bytes) and encoding == "base64" and is_odd:
+            raise PatchError("the body is not valid base64")
+        yield _readable(part, data if isinstance(data, bytes) else b"", as_utf8)
 
 
-def _payload(part: Mail) -> bytes:
-    encoding = str(part.get("Content-Transfer-Encoding", "")).strip().lower()
-    data = part.get_payload(decode=True)
-    if not isinstance(data, bytes):
-        return b""
-    if encoding == "base64" and any("Base64" in type(defect).__name__ for defect in part.defects):
-        raise PatchError("the body is not valid base64")
-    return data
+def _parameter(part: Mail, name: str) -> str:
+    """Return a parameter of the content type of a part, in lower case."""
+    return str(part.get_param(name, "") or "").lower()
 
 
 def _readable(part: Mail, data: bytes, as_utf8: bool) -> bytes:
-    flowed = str(part.get_param("format", "") or "").lower() == "flowed"
-    if flowed:
-        data = _unflowed(data, str(part.get_param("delsp", "") or "").lower() == "yes")
-    if as_utf8 and _is_plain(part):
-        return data
-    return _utf8(data, str(part.get_param("charset", "") or "").lower())
+    """Return a text in UTF-8, or as it is if it cannot be converted (it is read as latin-1 then).
 
-
-def _utf8(data: bytes, charset: str) -> bytes:
-    """Convert a text to UTF-8, or return it unchanged if that fails (it is read as latin-1
-    later).
+    - ``as_utf8``: whether what no transfer encoding hides is UTF-8 already.
     """
-    if charset in _AS_IT_IS or data.isascii():
+    if _parameter(part, "format") == "flowed":
+        data = _unflowed(data, _parameter(part, "delsp") == "yes")
+    charset = _parameter(part, "charset")
+    if (as_utf8 and _is_plain(part)) or charset in _AS_IT_IS or data.isascii():
         return data
     try:
         name = codecs.lookup(charset).name

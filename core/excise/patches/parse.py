@@ -334,16 +334,11 @@ def _header_name(line: bytes) -> tuple[bytes, bool]:
         return _unquote(line), False
     name, tab, date = line.partition(b"\t")
     if not tab and len(name) < 4096:
-        name, date = _dated(name)
+        whole = name.rstrip(b" \t")
+        if match := _DATE.search(whole, max(len(whole) - _DATE_LENGTH, 0)):
+            name, date = whole[: match.start()].rstrip(b" \t"), match[0]
     name = name.rstrip(b"\r ")
     return name, name == _NULL or _EPOCH.match(b" " + date.strip()) is not None
-
-
-def _dated(name: bytes) -> tuple[bytes, bytes]:
-    """Cut a date behind blanks off a name."""
-    whole = name.rstrip(b" \t")
-    match = _DATE.search(whole, max(len(whole) - _DATE_LENGTH, 0))
-    return (whole[: match.start()].rstrip(b" \t"), match[0]) if match else (name, b"")
 
 
 def _plain_names(old: bytes, new: bytes) -> tuple[bytes, bytes]:

@@ -17,7 +17,7 @@ from excise.excision import ANCHORED, ANYWHERE, PLACED, Weights, f1
 from excise.kernels._matches import pair
 from excise.kernels._patches import Index
 from excise.kernels._search import Search
-from excise.patches.features import IGNORED, Pairing, PatchFeatures, Reader, paired
+from excise.patches.features import IGNORED, PatchFeatures, Reader, paired
 from excise.patches.identity import PatchIds, ids_of
 from excise.patches.model import Patch, PatchError
 from excise.regions import Count
@@ -261,12 +261,17 @@ class Pool:
         notes = [f"{note}: a" for note in self.notes[i]] + [f"{note}: b" for note in self.notes[j]]
         if not any(a and b for a, b in pairs):
             notes.append("no common file")
+        facts = [
+            (named.path, a.facts if a else (), b.facts if b else ())
+            for a, b in pairs
+            if (named := a or b)
+        ]
         return Comparison(
             found.operations,
             found.level,
             found.in_another_file,
             tuple((a.path if a else None, b.path if b else None) for a, b in pairs),
-            tuple(_facts(pairs)),
+            tuple(each for each in facts if each[1] != each[2]),
             tuple(notes),
             signature(self.key),
         )
@@ -284,14 +289,6 @@ class Pool:
     def _operations(self, i: int, j: int, keyed: bool) -> tuple[Count, Count, Count]:
         flat = pair(self.index, i, j, keyed)
         return Count(*flat[:4]), Count(*flat[4:8]), Count(*flat[8:])
-
-
-def _facts(pairs: Iterable[Pairing]) -> Iterator[tuple[str, tuple[str, ...], tuple[str, ...]]]:
-    for a, b in pairs:
-        facts = a.facts if a else (), b.facts if b else ()
-        named = a or b
-        if facts[0] != facts[1] and named is not None:
-            yield named.path, *facts
 
 
 class Closeness:
@@ -400,8 +397,13 @@ def group(
     found: list[Cluster] = []
     for members in close.components((firsts, range(len(pool)))):
         found += _clusters(close, members, threshold, linkage)
-    if pool.idf:
-        found = [_unweighted(pool, cluster) for cluster in found]
+    if pool.idf:  # the smallest score is not the smallest weighted one
+        found = [
+            replace(
+                own, min_similarity=min(pool.score(own.representative, at) for at in own.members)
+            )
+            for own in found
+        ]
     return tuple(sorted(found, key=lambda c: (-len(c.members), c.members)))
 
 
@@ -456,9 +458,3 @@ def _cluster(values: Values, local: list[tuple[int, int]]) -> Cluster:
     representative = first[rows[medoid]]
     least = float(values[rows[medoid], columns].min())
     return Cluster(tuple(at for at, _ in local), representative, least)
-
-
-def _unweighted(pool: Pool, cluster: Cluster) -> Cluster:
-    """Give a cluster the smallest score, not the smallest weighted one."""
-    least = min(pool.score(cluster.representative, at) for at in cluster.members)
-    return replace(cluster, min_similarity=least)

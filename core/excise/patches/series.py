@@ -68,7 +68,24 @@ def postings(messages: Sequence[Message]) -> tuple[Posting, ...]:
         found.append([at])
         if belongs and (message.patch.files or not places):
             open_[key] = found[-1], {message.series.index}
-    return tuple(_posting(members, messages) for members in found)
+    every = []
+    for members in found:
+        order = sorted(members, key=lambda at: messages[at].series.index)
+        first = messages[order[0]]
+        taken = {messages[at].series.index for at in order}
+        total = first.series.total if first.series.numbered else 0
+        untaken = (place for place in range(1, total + 1) if place not in taken)
+        every.append(
+            Posting(
+                tuple(order),
+                joined(messages[at].patch for at in order),
+                first.author,
+                first.title or first.subject,
+                first.series.version,
+                tuple(islice(untaken, MOST_MISSING)),
+            )
+        )
+    return tuple(every)
 
 
 def newest(messages: Sequence[Message]) -> tuple[int, ...]:
@@ -137,19 +154,3 @@ def _key(message: Message, thread: str, last: tuple[Message, _Key] | None) -> _K
         if are_numbered and (before.version, before.total) == own:
             return last[1]  # it continues the message before
     return thread, *own
-
-
-def _posting(members: list[int], messages: Sequence[Message]) -> Posting:
-    order = sorted(members, key=lambda at: messages[at].series.index)
-    first = messages[order[0]]
-    taken = {messages[at].series.index for at in order}
-    total = first.series.total if first.series.numbered else 0
-    untaken = (place for place in range(1, total + 1) if place not in taken)
-    return Posting(
-        tuple(order),
-        joined(messages[at].patch for at in order),
-        first.author,
-        first.title or first.subject,
-        first.series.version,
-        tuple(islice(untaken, MOST_MISSING)),
-    )

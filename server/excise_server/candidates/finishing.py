@@ -15,7 +15,6 @@ import os
 import shutil
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 
 from excise_server.foundation.changes import Side
 from excise_server.foundation.escape import shortened, shown_name, spelled, visible
@@ -57,8 +56,19 @@ def finish_document(
     ]  # fmt: skip
     paths = sorted({path for own in taken.values() for path in own})
     files = {path: target.saved[path] for path in paths}
-    subject, message = _message([c for c in candidates if c.id in taken], taken)
     whole = {entry.candidate for entry in taken_from if entry.whole}
+    names, lines = list[str](), list[str]()
+    for candidate in (c for c in candidates if c.id in taken):
+        name, own = shown_name(candidate.label), taken[candidate.id]
+        if candidate.id in whole or not whole:  # others often have a part of what is whole
+            names.append(name)
+        from_where = [candidate.branch] if candidate.branch and candidate.branch != name else []
+        if candidate.commit and not candidate.uncommitted:
+            from_where.append(candidate.commit[:12])
+        known = f" ({', '.join(map(shown_name, from_where))})" if from_where else ""
+        part = "" if candidate.id in whole else ", a part"
+        shown = first_few([shown_name(path) for path in own], 6)
+        lines.append(f"Taken from {name}{known}{part}: {shown}")
     return d.FinishDocument(
         repository=visible(repository.top),
         branch=visible(on.branch),
@@ -67,8 +77,8 @@ def finish_document(
         taken=taken_from,
         files=[spelled(path) for path in files],
         others=[spelled(path) for path in sorted(target.saved) if path not in files],
-        subject=subject,
-        message=message,
+        subject=f"Take {shortened(first_few(names), _SUBJECT)}" if names else "",
+        message="\n".join(lines),
         worktrees=[*_worktrees(repository, candidates, taken, whole)],
         obstacle=_obstacle(repository, on, files, unsaved),
         notes=[*_hooks(repository)],
@@ -123,7 +133,7 @@ def remove_worktree(repository: Repository, entry: d.FinishedWorktreeEntry) -> N
     folder = os.path.realpath(tree.path)
     if reason := points_back(folder, repository.common):
         raise SourceError(reason)
-    if _work(repository, tree, folder).state != entry.state:
+    if _work(repository, tree, folder)[1] != entry.state:
         raise SourceError("it has changed meanwhile", hint="look at it, and finish again")
     git_dir, aside = own_folder(folder), f"{folder}.removed-{os.getpid()}"
     try:
@@ -142,25 +152,6 @@ def _digest(on: CheckedOut, files: Mapping[str, Side | None]) -> str:
         own = "" if side is None else f"{side.mode} {hashlib.sha256(side.data).hexdigest()}"
         parts.append(f"{path!r} {own}")
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()
-
-
-def _message(
-    taken: Sequence[Candidate], paths: Mapping[str, Mapping[str, bool]]
-) -> tuple[str, str]:
-    """Return the first line of the message, and what was taken from whom."""
-    whole = [candidate for candidate in taken if is_whole(candidate, paths[candidate.id])]
-    # Others often have a part of what was taken whole: the lines below tell of them.
-    names = [shown_name(candidate.label) for candidate in whole or taken]
-    subject = f"Take {shortened(first_few(names), _SUBJECT)}" if names else ""
-    lines = []
-    for candidate in taken:
-        name, is_all = shown_name(candidate.label), candidate in whole
-        where = [candidate.branch] if candidate.branch and candidate.branch != name else []
-        where += [candidate.commit[:12]] if candidate.commit and not candidate.uncommitted else []
-        known = f" ({', '.join(map(shown_name, where))})" if where else ""
-        files = first_few([shown_name(path) for path in paths[candidate.id]], 6)
-        lines.append(f"Taken from {name}{known}{'' if is_all else ', a part'}: {files}")
-    return subject, "\n".join(lines)
 
 
 def _obstacle(
@@ -196,16 +187,10 @@ def _hooks(repository: Repository) -> Iterator[str]:
         yield f"no hook is run{f' ({first_few(own)})' if own else ''}, and nothing is signed"
 
 
-@dataclass(frozen=True, slots=True)
-class _Work:
-    """The uncommitted files of a worktree, a digest of all that it has, and what else is in it."""
-
-    changes: Collection[str]
-    state: str
-    more: Sequence[str]
-
-
-def _work(repository: Repository, tree: Worktree, folder: str) -> _Work:
+def _work(
+    repository: Repository, tree: Worktree, folder: str
+) -> tuple[Collection[str], str, Sequence[str]]:
+    """Return the uncommitted files of a worktree, a digest of all it has, and what else it has."""
     head = listing_of(repository, tree.head)
     trees = {os.path.realpath(other.path) for other in repository.worktrees()}
     working = read_working(repository, folder, head, worktrees=trees)
@@ -215,7 +200,7 @@ def _work(repository: Repository, tree: Worktree, folder: str) -> _Work:
     state = hashlib.sha256("\n".join(parts).encode()).hexdigest()
     more = [*working.notes, *working.asides]
     more += [f"it has the submodule {visible(path)}" for path in working.submodules[:1]]
-    return _Work(working.changes.keys(), state, more)
+    return working.changes.keys(), state, more
 
 
 def _worktrees(
@@ -243,10 +228,19 @@ def _worktrees(
                 obstacle = "another folder that is needed is inside of it"
         if not obstacle:
             try:
-                work = _work(repository, tree, folder)
-                state = work.state
+                changes, state, more = _work(repository, tree, folder)
+                lost = sorted(path for path in changes if not own.get(path, False))
                 is_taken = candidate is not None and candidate.id in whole
-                obstacle = _loss(repository, tree, folder, work, own, is_taken=is_taken)
+                if os.path.lexists(os.path.join(own_folder(folder), "locked")):
+                    obstacle = "it is locked: git worktree unlock"
+                elif lost:
+                    names = first_few([shown_name(path) for path in lost])
+                    obstacle = f"not committed, and not taken: {names}"
+                elif more:
+                    obstacle = more[0]
+                elif not (is_taken or tree.branch or _is_on_a_branch(repository.git, tree.head)):
+                    keeps = f"git branch NAME {tree.head[:12]} keeps them"
+                    obstacle = f"its commits are on no branch: {keeps}"
             except SourceError as error:
                 obstacle = error.reason
         yield d.FinishedWorktreeEntry(
@@ -256,27 +250,6 @@ def _worktrees(
             obstacle=obstacle,
             state=state,
         )
-
-
-def _loss(
-    repository: Repository,
-    tree: Worktree,
-    folder: str,
-    work: _Work,
-    taken: Mapping[str, bool],
-    *,
-    is_taken: bool,
-) -> str:
-    """Return what would be lost with a worktree, or an empty string."""
-    if os.path.lexists(os.path.join(own_folder(folder), "locked")):
-        return "it is locked: git worktree unlock"
-    if lost := sorted(path for path in work.changes if not taken.get(path, False)):
-        return f"not committed, and not taken: {first_few([shown_name(path) for path in lost])}"
-    if work.more:
-        return work.more[0]
-    if not tree.branch and not is_taken and not _is_on_a_branch(repository.git, tree.head):
-        return f"its commits are on no branch: git branch NAME {tree.head[:12]} keeps them"
-    return ""
 
 
 def _is_on_a_branch(git: Git, commit: str) -> bool:

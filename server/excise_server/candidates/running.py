@@ -65,7 +65,6 @@ def place_in_repository(
     origin: str,
     *,
     saved: bool = False,
-    untracked: bool = True,
     say: Callable[[str], None],
 ) -> Place:
     """Give candidates their folders, and the base and those without one a scratch copy.
@@ -77,7 +76,7 @@ def place_in_repository(
     """
     of_base: dict[str, FileEdit] = {}
     if saved:
-        target = saved_target(repository, origin, untracked=untracked)
+        target = saved_target(repository, origin)
         of_base = {path: FileEdit(path, path, None, side) for path, side in target.saved.items()}
 
     @contextmanager

@@ -150,7 +150,9 @@ def command(
                 opened_state = stack.enter_context(closing(State(state)))
                 sent = _read_state(opened_state, paths)
             else:
-                sent = _read_files(paths, advance)
+                counted = read_counted(paths, sys.stdin.buffer, _map(), advance=advance)
+                own = counted.queue, counted.pool, counted.changes, counted.patch_of
+                sent = _Sent(counted.queue, _proposals(*own), counted.pool, counted.patch_of)
         if asked is not None:
             return _show_like(asked, sent, format, output, verbose=verbose)
         near = None if repository is None else _near(repository, onto, sent)
@@ -158,12 +160,6 @@ def command(
 
 
 # --- reading -------------------------------------------------------------------------------------
-
-
-def _read_files(paths: tuple[str, ...], advance: Callable[[float], None]) -> _Sent:
-    counted = read_counted(paths, sys.stdin.buffer, _map(), advance=advance)
-    proposals = _proposals(counted.queue, counted.pool, counted.changes, counted.patch_of)
-    return _Sent(counted.queue, proposals, counted.pool, counted.patch_of)
 
 
 def _read_state(state: State, paths: tuple[str, ...]) -> _Sent:
@@ -226,20 +222,18 @@ def _read_git(
         if not (requests.proposals or requests.rejected or requests.notes):
             raise SourceError("no ref matches", name=heads[0], hint="fetch pull requests first")
         own = with_pull_facts(requests.proposals, facts)
-        members += (Member(proposal.id, _message(proposal)) for proposal in own)
+        for each in own:
+            message = Message(
+                1, author=each.author, subject=each.title, title=each.title, patch=each.whole,
+                text=each.text,
+            )  # fmt: skip
+            members.append(Member(each.id, message))
         proposals += own
         rejected += requests.rejected
         about += requests.notes
     queue = Queue(tuple(members), tuple(rejected), 0, tuple(notes))
     has_commits = any(map(is_range, patterns))
     return _Sent(queue, proposals, about=tuple(about), has_commits=has_commits)
-
-
-def _message(proposal: Proposal) -> Message:
-    title, text = proposal.title, proposal.text
-    return Message(
-        1, author=proposal.author, subject=title, title=title, patch=proposal.whole, text=text
-    )
 
 
 def _asked(like: str, repository: Repository | None, onto: str) -> Proposal:
@@ -281,11 +275,6 @@ def _import_clustering() -> None:
         merges(np.zeros((2, 2)))
 
 
-_NONE_SINGLE = (
-    "families are not looked for among the commits of a range, or the patches of a series"
-)
-
-
 def _near(repository: Repository, onto: str, sent: _Sent) -> NearPatches:
     """Return what whole files tell of patches that are not made for each other."""
     patches = {member.id for member in sent.queue.patches}
@@ -297,7 +286,10 @@ def _near(repository: Repository, onto: str, sent: _Sent) -> NearPatches:
         if not others
     ]
     if not single:
-        return NearPatches(notes=(_NONE_SINGLE,))
+        none = (
+            "families are not looked for among the commits of a range, or the patches of a series"
+        )
+        return NearPatches(notes=(none,))
     with progress("Looking for families", 1.0) as advance:
         return near_patches(repository, main_line(repository, onto), single, advance)
 

@@ -69,16 +69,29 @@ def command(
     if format in ("markdown", "html") and (explain or choices.is_directed):
         raise click.UsageError("what diverges is shown as --format text or json.")
     revision_set = read_set(origin, revisions, choices)
+    if choices.is_directed and clusters:
+        raise click.UsageError("--clusters needs a symmetric measure: drop del:p.")
+    for rejected in revision_set.rejected if explain or choices.is_directed else ():
+        raise SourceError(rejected.reason, name=rejected.id, hint=rejected.hint)
     if choices.is_directed:
-        if clusters:
-            raise click.UsageError("--clusters needs a symmetric measure: drop del:p.")
         return _directed(revision_set, choices, format, output)
-    if explain:
-        _check_two(revision_set)
+    if explain and (number := len(revision_set.revisions)) != 2:
+        raise click.UsageError(f"--explain shows two revisions, not {number}: name the two.")
     matrix = similarities(revision_set, choices)
     check_measure(choices.parts, matrix.signature)
     ranking = excise.rank(matrix, intent=intent)
-    score = _pair(revision_set, choices) if explain else None
+    score: excise.Score | None = None
+    if explain:
+        a, b = revision_set.revisions
+        with progress("Scoring"):
+            score = excise.similarity(
+                origin=revision_set.origin,
+                a=a.text,
+                b=b.text,
+                language=choices.language or revision_set.language,
+                path=revision_set.path,
+                **choices.scoring,
+            )
     groups: tuple[excise.Cluster, ...] = ()
     entry: ClustersEntry | UnsetType = UNSET
     if clusters or format == "html":
@@ -112,9 +125,7 @@ def command(
 def _directed(
     revision_set: RevisionSet, choices: MeasureOptions, format: str, output: str | None
 ) -> int:
-    """Score the last revision against those before it, all of which must be readable."""
-    for rejected in revision_set.rejected:
-        raise SourceError(rejected.reason, name=rejected.id, hint=rejected.hint)
+    """Score the last revision against those before it."""
     *references, hypothesis = revision_set.revisions
     if not references:
         raise click.UsageError("a directed measure takes ORIGIN REFERENCE.. HYPOTHESIS.")
@@ -144,27 +155,6 @@ def _directed(
     return 0
 
 
-def _check_two(revision_set: RevisionSet) -> None:
-    """Refuse to explain anything but two revisions, both of which must be readable."""
-    for rejected in revision_set.rejected:
-        raise SourceError(rejected.reason, name=rejected.id, hint=rejected.hint)
-    if (count := len(revision_set.revisions)) != 2:
-        raise click.UsageError(f"--explain shows two revisions, not {count}: name the two.")
-
-
-def _pair(revision_set: RevisionSet, choices: MeasureOptions) -> excise.Score:
-    a, b = revision_set.revisions
-    with progress("Scoring"):
-        return excise.similarity(
-            origin=revision_set.origin,
-            a=a.text,
-            b=b.text,
-            language=choices.language or revision_set.language,
-            path=revision_set.path,
-            **choices.scoring,
-        )
-
-
 def _show_regions(
     score: excise.Score,
     revision_set: RevisionSet,
@@ -182,5 +172,5 @@ def _show_regions(
     names = ColumnTitles(columns, texts if kept else None, choices.options.deletion)
     notes = [f"{name}: {note}" for name, note in revision_set.notes]
     ids = (revision_set.name, a.id, b.id)
-    views = [*pair_views(score, names, ids, "score" if directed else "similarity", notes)]
-    show(lambda out: views, output)
+    title = "score" if directed else "similarity"
+    show(partial(pair_views, score, names, ids, title, notes), output)

@@ -197,7 +197,19 @@ def command(
         raise click.UsageError(f"--protocol {protocol} has --format {' or '.join(formats)}.")
     own = {name: given[name] for name in _PROTOCOLS[protocol]}
     if protocol == "score":
-        return _score(data, format, output, **own)
+        from excise_server.cli.scored_records import score_lines, summarise
+        from excise_server.cli.verdicts import begin_parsing
+
+        # As in the paper, a score is directed, unless the measure says otherwise.
+        measure, baseline = own["measure"], own["baseline"]
+        options = measure_options(measure, "precision")
+        choices = MeasureOptions(measure, options, own["language"], None)
+        if format == "jsonl" and not (baseline is None and output is None):
+            raise click.UsageError("--format jsonl prints lines alone: no --baseline, no --output.")
+        begin_parsing()
+        if format == "jsonl":
+            return score_lines(data, choices)
+        return summarise(data, baseline, choices, format, output)
     if protocol == "simplification":
         from excise_server.evaluation.simplification import simplification
 
@@ -210,7 +222,11 @@ def command(
 
             write_plot(report.document, plot)
     elif protocol == "editeval":
-        report = _editeval(data, **own)
+        from excise_server.evaluation.editeval import DEFAULT, editeval
+
+        names, best = own.pop("names"), own.pop("references") == "best"
+        measures, skipped = _choose(DEFAULT if names is None else names, None)
+        report = editeval(data, measures, progress, best=best, skipped=skipped, **own)
     else:
         report = _correlation(data, format, protocol == "commit-messages", **own)
     for path, content in report.files.items():
@@ -227,36 +243,6 @@ def command(
     for remark in report.remarks:
         say(remark)
     return 1 if report.failed else 0
-
-
-def _score(
-    data: str,
-    format: str,
-    output: str | None,
-    *,
-    measure: dict[str, str],
-    language: str | None,
-    baseline: str | None,
-) -> int:
-    from excise_server.cli.scored_records import score_lines, summarise
-    from excise_server.cli.verdicts import begin_parsing
-
-    # As in the paper, a score is directed, unless the measure says otherwise.
-    choices = MeasureOptions(measure, measure_options(measure, "precision"), language, None)
-    if format == "jsonl" and not (baseline is None and output is None):
-        raise click.UsageError("--format jsonl prints lines alone: no --baseline, no --output.")
-    begin_parsing()
-    if format == "jsonl":
-        return score_lines(data, choices)
-    return summarise(data, baseline, choices, format, output)
-
-
-def _editeval(data: str, *, names: str | None, predictions: str | None, references: str) -> Report:
-    from excise_server.evaluation.editeval import DEFAULT, editeval
-
-    measures, skipped = _choose(DEFAULT if names is None else names, None)
-    best = references == "best"
-    return editeval(data, measures, progress, predictions=predictions, best=best, skipped=skipped)
 
 
 def _correlation(

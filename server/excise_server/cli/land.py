@@ -16,14 +16,13 @@ from excise_server.cli.progress import progress
 from excise_server.cli.review import opened, read_candidates
 from excise_server.cli.streams import say, show
 from excise_server.cli.take import make_good, write_taken
-from excise_server.cli.verdicts import run_on_mix, say_left_out, verdict_option
+from excise_server.cli.verdicts import run_on_mix, verdict_option
 from excise_server.foundation.changes import Side
 from excise_server.foundation.escape import printable, shown_name
 from excise_server.foundation.inputs import SourceError
 from excise_server.git.branches import NewCommit, check_branch, make_branch, written
 from excise_server.git.repository import Repository
 from excise_server.report.land import MOST, land_document, land_lines, land_markdown
-from excise_server.review.candidate import Candidate
 from excise_server.review.git_patch import FileEdit
 from excise_server.review.landing import Landing
 from excise_server.sources.candidates import SAVED
@@ -141,7 +140,8 @@ def command(
             _write_patch(landing.taken.patch, output)
     for each in every.rejected:
         say(f"left out: {SourceError(each.reason, name=shown_name(each.id), hint=each.hint)}")
-    say_left_out(bad)
+    for line in bad:
+        say(f"left out: {line}")
     is_all = not (landing.left_out or landing.undecided or every.rejected or bad)
     return 0 if is_all and is_good else 1
 
@@ -198,17 +198,12 @@ def _commits(repository: Repository, landing: Landing) -> list[NewCommit]:
             files[names.get(path, path)] = None
             names[path] = edit.path
         files |= {edit.path: edit.new for edit in step.values() if edit.new is not None}
-        commits.append(_commit(repository, candidate, files))
+        own = candidate.written
+        if own is None and candidate.commit and candidate.base and not candidate.uncommitted:
+            own = written(repository, candidate.base, candidate.commit)
+        if own is None:
+            title = candidate.given if candidate.kind in ("patch", "run") else ""
+            commits.append(NewCommit(files, f"{shown_name(title or candidate.label)}\n"))
+        else:
+            commits.append(NewCommit(files, own.message, own.author, own.mail, own.date))
     return commits
-
-
-def _commit(
-    repository: Repository, candidate: Candidate, files: dict[str, Side | None]
-) -> NewCommit:
-    own = candidate.written
-    if own is None and candidate.commit and candidate.base and not candidate.uncommitted:
-        own = written(repository, candidate.base, candidate.commit)
-    if own is None:
-        title = candidate.given if candidate.kind in ("patch", "run") else ""
-        return NewCommit(files, f"{shown_name(title or candidate.label)}\n")
-    return NewCommit(files, own.message, own.author, own.mail, own.date)

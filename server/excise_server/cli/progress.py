@@ -21,17 +21,55 @@ Advance = Callable[[float], None]
 def progress(label: str, total: float | None = None) -> Iterator[Advance]:
     """Show progress, and yield a function that takes the amount done so far.
 
+    A timer shows the bar: one long call of a kernel must not keep it from being shown. Until then
+    nothing is imported and nothing is sent to the terminal.
+
     - ``label``: what is being done: our own text, never that of a file.
     - ``total``: the amount to do; None: unknown, and a moving bar is shown.
     """
     if not sys.stderr.isatty():
         yield lambda done: None
         return
-    bar = _LateBar(label, total)
+    lock, is_closed, amount = Lock(), False, 0.0
+    bar: Progress | None = None
+
+    def show() -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+        nonlocal bar
+        with lock:
+            if is_closed:
+                return
+            columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
+            shown = Progress(
+                *columns,
+                console=Console(stderr=True),
+                transient=True,
+                redirect_stdout=False,
+                redirect_stderr=False,
+            )
+            shown.add_task(label, total=total, completed=int(amount))
+            shown.start()
+            bar = shown
+
+    def advance(done: float) -> None:
+        nonlocal amount
+        amount = done
+        if bar is not None:
+            bar.update(bar.task_ids[0], completed=done)
+
+    timer = Timer(DELAY, show)
+    timer.daemon = True
+    timer.start()
     try:
-        yield bar.advance
+        yield advance
     finally:
-        bar.close()
+        timer.cancel()
+        with lock:
+            is_closed = True
+            if bar is not None:
+                bar.stop()
 
 
 def progress_map(label: str) -> Callable[..., Iterable[Any]]:
@@ -45,51 +83,3 @@ def progress_map(label: str) -> Callable[..., Iterable[Any]]:
                 advance(done)
 
     return tracked
-
-
-class _LateBar:
-    """A bar that a timer shows: one long call of a kernel must not keep it from being shown.
-
-    Until then nothing is imported and nothing is sent to the terminal.
-    """
-
-    def __init__(self, label: str, total: float | None) -> None:
-        self._label, self._total = label, total
-        self._done = 0.0
-        self._bar: Progress | None = None
-        self._lock = Lock()
-        self._closed = False
-        self._timer = Timer(DELAY, self._show)
-        self._timer.daemon = True
-        self._timer.start()
-
-    def advance(self, done: float) -> None:
-        self._done = done
-        if self._bar is not None:
-            self._bar.update(self._bar.task_ids[0], completed=done)
-
-    def close(self) -> None:
-        self._timer.cancel()
-        with self._lock:
-            self._closed = True
-            if self._bar is not None:
-                self._bar.stop()
-
-    def _show(self) -> None:
-        from rich.console import Console
-        from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
-
-        with self._lock:
-            if self._closed:
-                return
-            columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
-            bar = Progress(
-                *columns,
-                console=Console(stderr=True),
-                transient=True,
-                redirect_stdout=False,
-                redirect_stderr=False,
-            )
-            bar.add_task(self._label, total=self._total, completed=int(self._done))
-            bar.start()
-            self._bar = bar

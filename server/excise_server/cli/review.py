@@ -32,7 +32,6 @@ from excise_server.cli.streams import say, show
 from excise_server.cli.verdicts import (
     begin_parsing,
     run_checks,
-    say_left_out,
     verdict_option,
 )
 from excise_server.foundation.escape import printable
@@ -128,7 +127,8 @@ def command(
     is_partial = not candidates or path or against or asked.origin or output is not None
     if format == "text" and not is_partial and sys.stdout.isatty() and not os.environ.get("CI"):
         _note_shown(repo, page, found.found)
-    say_left_out(bad)
+    for line in bad:
+        say(f"left out: {line}")
     names = rejected_names([rejected.id for rejected in found.rejected])
     for name, rejected in zip(names, found.rejected, strict=True):
         say(f"left out: {SourceError(rejected.reason, name=name, hint=rejected.hint)}")

@@ -20,7 +20,6 @@ from excise_server.cli.progress import progress
 from excise_server.cli.review import opened
 from excise_server.cli.streams import say, show
 from excise_server.foundation.inputs import SourceError
-from excise_server.git.repository import Repository
 from excise_server.report.since import since_document, since_lines, since_markdown
 from excise_server.sources.since import (
     WAYS,
@@ -80,7 +79,12 @@ def command(
     A candidate counts as looked at after excise take, a decision in the editor, excise review of it
     alone on a terminal, and with --mark, which says so of NEW (or of the one candidate named).
     """
-    repository = _repository(repo)
+    repository = None
+    try:
+        repository = opened(repo)
+    except SourceError:  # the folder where the command runs need not be in one
+        if repo != ".":
+            raise
     if patches is not None and new is not None:
         raise click.UsageError("name NEW or its --patches, and not both.")
     if reviewed and new is not None:
@@ -127,13 +131,3 @@ def command(
         )
         say(said)
     return 0
-
-
-def _repository(folder: str) -> Repository | None:
-    """Open a repository. The folder where the command runs need not be in one."""
-    try:
-        return opened(folder)
-    except SourceError:
-        if folder != ".":
-            raise
-        return None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
 
 import click
 import msgspec
@@ -41,8 +40,16 @@ def run_checks(
     - ``repository``: the repository of the candidates, or the folder that they all began as.
     - ``asked``: how they were chosen, and of which task.
     """
+    # In a fork, if the command has to survive what it parses. Whatever runs the user's command has
+    # parsed nothing, so that it is not started again.
     with progress("Comparing"):
-        classes = _classes(candidates, asked.task)
+        if click.get_current_context().obj:
+            from excise_server.processes.outlive import answered
+
+            answer = answered(lambda: msgspec.json.encode(run_classes(candidates, asked.task)))
+            classes = msgspec.json.decode(answer, type=list[list[int]])
+        else:
+            classes = run_classes(candidates, asked.task)
     if isinstance(repository, str):
         place = place_of_folders(repository)
     else:
@@ -50,7 +57,6 @@ def run_checks(
             repository,
             candidates.origin,
             saved=asked.selection.onto == SAVED,
-            untracked=asked.selection.untracked,
             say=say,
         )
     of_class = [[candidates.found[index] for index in members] for members in classes]
@@ -61,19 +67,6 @@ def run_checks(
     if runs.verdicts:
         say(f"verdicts for --verdicts: {runs.file}")
     return runs
-
-
-def _classes(candidates: Candidates, task: str) -> list[list[int]]:
-    """Return the classes to run for, in a fork if the command has to survive what it parses.
-
-    Whatever runs the user's command has parsed nothing, so that it is not started again.
-    """
-    if not click.get_current_context().obj:
-        return run_classes(candidates, task)
-    from excise_server.processes.outlive import answered
-
-    answer = answered(lambda: msgspec.json.encode(run_classes(candidates, task)))
-    return msgspec.json.decode(answer, type=list[list[int]])
 
 
 def run_on_mix(folder: str, run: str, timeout: float | None) -> str:
@@ -87,12 +80,6 @@ def run_on_mix(folder: str, run: str, timeout: float | None) -> str:
     for line in checked.output:
         print(f"  {line}", file=sys.stderr)
     return checked.reason
-
-
-def say_left_out(lines: Sequence[str]) -> None:
-    """Report which lines in files of verdicts were left out."""
-    for line in lines:
-        say(f"left out: {line}")
 
 
 def begin_parsing() -> None:

@@ -444,7 +444,7 @@ def _data(analysis: Analysis) -> dict[str, Any]:
     if len(matrix.ids) <= MAX_MATRIX:
         data["similarity"] = [[round(x, 4) for x in row] for row in matrix.values.tolist()]
     if len(matrix.ids) <= MAX_LISTED:
-        data["words"] = words_of(matrix)
+        data["words"] = words_of(matrix.ids, matrix.word)
     return data
 
 

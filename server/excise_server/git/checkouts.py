@@ -210,7 +210,6 @@ class Selection:
     - ``bases``: names of candidates, and the revisions that they started from, if git's answer is
       wrong.
     - ``remembered``: earlier settings of the same kind, for candidates that may be gone.
-    - ``untracked``: count files that git does not track (nor ignores) as created.
     - ``target``: whether the checkout itself, with its uncommitted changes, is a candidate as well.
     """
 
@@ -221,7 +220,6 @@ class Selection:
     onto: str = ""
     bases: tuple[tuple[str, str], ...] = ()
     remembered: tuple[tuple[str, str], ...] = ()
-    untracked: bool = True
     target: bool = False
 
 

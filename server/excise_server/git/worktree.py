@@ -125,22 +125,16 @@ class Working:
 
 
 def read_working(
-    repository: Repository,
-    top: str,
-    head: Listing,
-    *,
-    untracked: bool = True,
-    worktrees: Collection[str] = (),
+    repository: Repository, top: str, head: Listing, *, worktrees: Collection[str] = ()
 ) -> Working:
-    """Return the uncommitted changes of a worktree.
+    """Return the uncommitted changes of a worktree; what git does not ignore counts as created.
 
     Raises SourceError if the worktree is not where it says, is gone, or has conflicts in files.
 
-    - ``untracked``: whether files that git neither tracks nor ignores count as created.
     - ``worktrees``: the top folders of all worktrees; those inside this one are not part of it.
     """
     try:
-        working = _read(repository.git.at(top), top, head, untracked, worktrees)
+        working = _read(repository.git.at(top), top, head, worktrees)
     except SourceError:
         if os.path.lexists(os.path.join(top, ".git")):
             raise
@@ -153,17 +147,14 @@ def read_working(
 _REMOVED = "it was removed while being read"
 
 
-def _read(
-    git: Git, top: str, head: Listing, untracked: bool, worktrees: Collection[str]
-) -> Working:
+def _read(git: Git, top: str, head: Listing, worktrees: Collection[str]) -> Working:
     git_dir = _own_folder(top)
     if _may_be_elsewhere(top, git_dir):
         answer = os.fsdecode(git.run("rev-parse", "--show-toplevel").removesuffix(b"\n"))
         if os.path.realpath(answer) != top:
             raise SourceError("its working tree is elsewhere")
-    untracked_options = ("--others", "--exclude-standard") if untracked else ()
     warnings: list[str] = []
-    options = ("--cached", "--stage", "--debug", "-t", "-z", *untracked_options)
+    options = ("--cached", "--stage", "--debug", "-t", "-z", "--others", "--exclude-standard")
     out = git.run("ls-files", *options, warnings=warnings)
     digits = len(next(iter(head.values()), ("", "0" * SHA1_DIGITS))[1])
     working = Working(Folder(top, digits))

@@ -339,7 +339,7 @@ async def report(ls: ExciseServer, params: p.DocumentParams) -> dict[str, Any]:
             signature=comparison.signature,
             revisions=_revisions(analysis, files, notes),
             similarity=comparison.matrix.values.tolist(),
-            words=words_of(comparison.matrix),
+            words=words_of(comparison.matrix.ids, comparison.matrix.word),
             clusters=[
                 GroupEntry(
                     members=[ids[member] for member in cluster.members],

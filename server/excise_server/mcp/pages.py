@@ -24,8 +24,6 @@ from excise_server.report.tables import plain_text
 from excise_server.report.words import BESIDE, LETTERS, THERE, level_words, other_facets
 from excise_server.wire.documents import (
     CandidateEntry,
-    FamilyEditEntry,
-    FamilyEntry,
     ReviewDocument,
     SlotEntry,
     TaskEntry,
@@ -183,65 +181,57 @@ def _task(
         for edit in family.edits
         for identity in edit.members
     }
-    shown = {places[entry.id][0].letter: places[entry.id][0] for entry in members}
+    candidates: list[Answer] = []
+    shown: dict[str, FamilyBlock] = {}
+    for entry in members:
+        block, family, edit = places[entry.id]
+        shown[block.letter] = block
+        files = [
+            f"{LETTERS.get(file.status, file.status)} {file.path} +{file.added} -{file.deleted}"
+            for file in entry.files
+        ]
+        first = edit.members[0]
+        says = list(entry.why)
+        if first != entry.id:
+            at = edit.members.index(entry.id)
+            word = IDENTICAL if edit.words[at] == IDENTICAL else CODE
+            says.append(BESIDE[word].format(first) + other_facets(edit.other_facets[at]))
+        elif edit.relation:
+            relation = BESIDE[edit.relation].format(family.edits[0].members[0])
+            says.append(level_words(relation, edit.renamed, THERE))
+        facts = [fact for fact in review.facts(entry) if fact not in says]
+        candidates.append(
+            {
+                "id": cut(entry.id),
+                "label": cut(entry.label, _LABEL),
+                "family": block.letter,
+                "rank": entry.rank,
+                "says": cut("; ".join(says)),
+                "line": cut(edit.line),
+                "facts": some(facts, _MOST_FACTS, "facts"),
+                "files": some(files, _MOST_FILES, "files: see review"),
+                "notes": some(entry.notes, _MOST_NOTES, "notes"),
+            }
+        )
     return {
         "number": task.number,
         "task": task.name and cut(task.name),
         "size": len(task.members),
         "disagree": task.disagree,
-        "families": [_family(block) for block in shown.values()],
-        "candidates": [_candidate(review, entry, *places[entry.id]) for entry in members],
-    }
-
-
-def _family(block: FamilyBlock) -> Answer:
-    """Return a block of the page without its names, which stand at the candidates."""
-    return {
-        "name": block.letter,
-        "says": block.head,
-        "where": some([" ".join(filter(None, place)) for place in block.where], 2, "places"),
-        "lines": [cut(line) for line in block.lines],
-        "about": some(block.about, _MOST_NOTES, "lines"),
-    }
-
-
-def _few(ids: Sequence[str]) -> str:
-    """Return the first of some ids, each whole enough to be recognised."""
-    more = f" and {len(ids) - 3:,} more" if len(ids) > 3 else ""
-    return ", ".join(cut(name, _LABEL) for name in ids[:3]) + more
-
-
-def _candidate(
-    review: Page,
-    entry: CandidateEntry,
-    block: FamilyBlock,
-    family: FamilyEntry,
-    edit: FamilyEditEntry,
-) -> Answer:
-    files = [
-        f"{LETTERS.get(file.status, file.status)} {file.path} +{file.added} -{file.deleted}"
-        for file in entry.files
-    ]
-    first = edit.members[0]
-    says = list(entry.why)
-    if first != entry.id:
-        at = edit.members.index(entry.id)
-        word = IDENTICAL if edit.words[at] == IDENTICAL else CODE
-        says.append(BESIDE[word].format(first) + other_facets(edit.other_facets[at]))
-    elif edit.relation:
-        relation = BESIDE[edit.relation].format(family.edits[0].members[0])
-        says.append(level_words(relation, edit.renamed, THERE))
-    facts = [fact for fact in review.facts(entry) if fact not in says]
-    return {
-        "id": cut(entry.id),
-        "label": cut(entry.label, _LABEL),
-        "family": block.letter,
-        "rank": entry.rank,
-        "says": cut("; ".join(says)),
-        "line": cut(edit.line),
-        "facts": some(facts, _MOST_FACTS, "facts"),
-        "files": some(files, _MOST_FILES, "files: see review"),
-        "notes": some(entry.notes, _MOST_NOTES, "notes"),
+        # Blocks of the page without their names, which stand at the candidates.
+        "families": [
+            {
+                "name": block.letter,
+                "says": block.head,
+                "where": some(
+                    [" ".join(filter(None, place)) for place in block.where], 2, "places"
+                ),
+                "lines": [cut(line) for line in block.lines],
+                "about": some(block.about, _MOST_NOTES, "lines"),
+            }
+            for block in shown.values()
+        ],
+        "candidates": candidates,
     }
 
 
@@ -269,7 +259,13 @@ def review_page(document: Document, task: int, paths: Sequence[str], page: int) 
             file for each in shown.tasks if each.number == task for file in plain(each)["files"]
         ]
     items = [(file, hunk) for file in files for hunk in map(_hunk, file["hunks"] or [None])]
-    pages = _packed(items, _file_added)
+
+    def added(page: Sequence[_Part], part: _Part) -> int:
+        file, hunk = part
+        head = 0 if page and page[-1][0] is file else len(sent(_file(file, []))) + 1
+        return head + (len(sent(hunk)) + 1 if hunk is not None else 0)
+
+    pages = _packed(items, added)
     page = min(page, len(pages))
     hunks_by_path: dict[str, tuple[Document, list[Answer]]] = {}
     for file, hunk in pages[page - 1]:
@@ -290,15 +286,13 @@ def review_page(document: Document, task: int, paths: Sequence[str], page: int) 
 _Part = tuple[Document, Answer | None]
 
 
-def _file_added(page: Sequence[_Part], part: _Part) -> int:
-    file, hunk = part
-    head = 0 if page and page[-1][0] is file else len(sent(_file(file, []))) + 1
-    return head + (len(sent(hunk)) + 1 if hunk is not None else 0)
-
-
 def _file(file: Document, hunks: list[Answer]) -> Answer:
     facts = list(_facts(file).items())
-    shown = [cut(f"{cut(fact, _LINE // 2)}: {_few(ids)}") for fact, ids in facts[:_MOST_FACTS]]
+    shown = []
+    for fact, ids in facts[:_MOST_FACTS]:
+        names = ", ".join(cut(name, _LABEL) for name in ids[:3])
+        names += f" and {len(ids) - 3:,} more" if len(ids) > 3 else ""
+        shown.append(cut(f"{cut(fact, _LINE // 2)}: {names}"))
     if len(facts) > _MOST_FACTS:
         shown.append(f"and {len(facts) - _MOST_FACTS:,} more facts: your user has excise review")
     return {"path": cut(file["path"]), "facts": shown, "hunks": hunks}
@@ -459,29 +453,27 @@ def cluster_answer(document: Document) -> Answer:
     shown: list[Answer] = []
     room = PAGE_CHARACTERS - len(sent(answer)) - _HIDDEN
     for pair in pairs[:_MOST_PAIRS]:
-        shown.append(_pair(pair, proposals[pair["other"]]))
+        proposal, reasons = proposals[pair["other"]], pair["reasons"]
+        lines = [f"{line['path']}:{line['line']} {line['text']}" for line in reasons["where"]]
+        lines += [*reasons["what"], *reasons["why"]]
+        shown.append(
+            {
+                "new": cut(pair["new"]),
+                "other": cut(pair["other"]),
+                "title": cut(proposal["title"]),
+                "author": cut(proposal["author"]),
+                "word": pair["word"],
+                "probability": round(pair["probability"], 3),
+                "what": round(pair["what"], 3),
+                "where": round(pair["where"], 3),
+                "why": None if pair["why"] is None else round(pair["why"], 3),
+                "same_edit": round(pair["same_edit"]["similarity"], 3),
+                "otherwise": pair["otherwise"],
+                "reasons": some(lines, _MOST_REASONS, "reasons"),
+            }
+        )
         room -= len(sent(shown[-1])) + 1
         if room < 0:
             shown.pop()
             break
     return answer | {"pairs": shown, "left_out": len(pairs) - len(shown)}
-
-
-def _pair(pair: Document, proposal: Document) -> Answer:
-    reasons = pair["reasons"]
-    edit = pair["same_edit"]
-    lines = [f"{line['path']}:{line['line']} {line['text']}" for line in reasons["where"]]
-    return {
-        "new": cut(pair["new"]),
-        "other": cut(pair["other"]),
-        "title": cut(proposal["title"]),
-        "author": cut(proposal["author"]),
-        "word": pair["word"],
-        "probability": round(pair["probability"], 3),
-        "what": round(pair["what"], 3),
-        "where": round(pair["where"], 3),
-        "why": None if pair["why"] is None else round(pair["why"], 3),
-        "same_edit": round(edit["similarity"], 3),
-        "otherwise": pair["otherwise"],
-        "reasons": some([*lines, *reasons["what"], *reasons["why"]], _MOST_REASONS, "reasons"),
-    }

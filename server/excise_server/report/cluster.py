@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain, pairwise
+from operator import itemgetter
 from typing import NamedTuple
 
 from msgspec import UNSET
@@ -22,7 +23,7 @@ from excise.components import components
 from excise.patches import DISTANCE, LINKAGE, Patch, Pool, postings
 from excise.patches.evidence import Evidence, EvidenceReader
 from excise_server.candidates.near import LANDED, NearPatches
-from excise_server.duplicates.find import BUMPS, LEVEL_WORDS, Duplicates, Pair
+from excise_server.duplicates.find import BUMPS, LEVEL_WORDS, Duplicates
 from excise_server.foundation.escape import printable
 from excise_server.foundation.inputs import Rejected, first_few
 from excise_server.processes.forks import Map
@@ -67,18 +68,6 @@ class Grouped:
         """Return what a patch says about its issue, to tell whether two patches are related."""
         message = self.queue.patches[index].message
         return reader.evidence(self.patch_of(index), message.title, message.text)
-
-
-class _Alike(NamedTuple):
-    """What a patch has in common with the representative of its cluster, in plain values."""
-
-    similarity: float
-    contains: float | None = None
-    contained: float | None = None
-    word: str | None = None
-    anchored: float | None = None
-    anywhere: float | None = None
-    in_another_file: bool | None = None
 
 
 NO_FAMILIES = "families need whole files: --repo DIR, if the patches apply to it"
@@ -149,13 +138,13 @@ def _patches(grouped: Grouped) -> Iterator[d.PatchEntry]:
     first, newest = _versions(queue)
     for (place, best, index), values in zip(pairs, alikes, strict=True):
         message, name = queue.patches[index].message, queue.patches[index].id
-        alike = _Alike(*values)
+        alike = dict(zip(_ALIKE, values, strict=True))
         if best != index and (same := grouped.same(queue.patches[best].id, name)):
-            alike = alike._replace(word=same)
+            alike["word"] = same
         yield d.PatchEntry.of(
             message.series,
-            alike,
             message,
+            **alike,
             id=name,
             cluster=place,
             patch_id=pool.patch_id(index),
@@ -166,16 +155,21 @@ def _patches(grouped: Grouped) -> Iterator[d.PatchEntry]:
         )
 
 
-def _alikes(pool: Pool, pairs: Sequence[tuple[int, int, int]]) -> list[_Alike]:
-    found = []
+_ALIKE = ("similarity", "contains", "contained", "word", "anchored", "anywhere", "in_another_file")
+"""What a patch has in common with the representative of its cluster, in plain values."""
+
+
+def _alikes(pool: Pool, pairs: Sequence[tuple[int, int, int]]) -> list[tuple[object, ...]]:
+    """Return for each pair what `_ALIKE` names; of a representative with itself, only the score."""
+    found: list[tuple[object, ...]] = []
     for _, representative, member in pairs:
         if representative == member:
-            found.append(_Alike(1.0))
+            found.append((1.0, *[None] * 6))
             continue
         likeness = pool.likeness(representative, member)
         shares = likeness.shares
         found.append(
-            _Alike(
+            (
                 likeness.value, float(shares.a_in_b), float(shares.b_in_a), likeness.word,
                 float(shares.anchored), float(shares.anywhere), likeness.in_another_file,
             )
@@ -201,7 +195,7 @@ def _versions(queue: Queue) -> tuple[dict[str, str], dict[str, str]]:
     first: dict[str, str] = {}
     newest: dict[str, str] = {}
     for versions in series.values():
-        oldest, latest = min(versions, key=_version), max(versions, key=_version)
+        oldest, latest = (of(versions, key=itemgetter(0)) for of in (min, max))
         for version, places in versions:
             for place, name in places.items():
                 if version > oldest[0] and place in oldest[1]:
@@ -209,10 +203,6 @@ def _versions(queue: Queue) -> tuple[dict[str, str], dict[str, str]]:
                 if version < latest[0]:
                     newest[name] = latest[1].get(place, next(iter(latest[1].values())))
     return first, newest
-
-
-def _version(posting: tuple[int, object]) -> int:
-    return posting[0]
 
 
 def _issues(
@@ -254,20 +244,35 @@ def _issues(
             for other in issue.members
             if other in senders and (key := frozenset((issue.representative, other))) in pairs
         ]
+        looked_at = [pair for pair in beside if not pair.otherwise]
+        surest = max(
+            looked_at or beside,
+            key=lambda pair: (bool(pair.closes), pair.relation.probability),
+            default=None,
+        )
+        explained = "" if looked_at or surest is None else surest.otherwise
         counted = {proposal_of[i] for i in members if patches[i].id not in replaced}
+        if len(counted) == 1 < len(senders):
+            explained = "versions of one series"
+        word = LEVEL_WORDS["likely"] if beside else "similar edits"
+        if explained == BUMPS:
+            word = explained
+        if all(
+            grouped.pool.ids(first).code == grouped.pool.ids(index).code
+            or grouped.same(patches[first].id, patches[index].id) in SAME[:2]
+            for index in members
+        ):
+            word = "the same code"
         issues.append(
-            _issue(
+            d.IssueEntry.of(
                 members=[patches[index].id for index in members],
                 clusters=[place + 1 for place in places],
                 representative=patches[first].id,
                 count=len(counted),
-                pairs=beside,
-                are_versions=len(counted) == 1 < len(senders),
-                is_same_code=all(
-                    grouped.pool.ids(first).code == grouped.pool.ids(index).code
-                    or grouped.same(patches[first].id, patches[index].id) in SAME[:2]
-                    for index in members
-                ),
+                word=word,
+                probability=min((pair.relation.probability for pair in beside), default=None),
+                otherwise=explained,
+                reasons=None if surest is None else surest.reasons,
             )
         )
     return sorted(
@@ -297,27 +302,6 @@ def _joined(
         for issues in [everyone] if is_alone else edits:
             edges += pairwise(issues)
     return {issue: own[0] for own in components(count, edges) for issue in own}
-
-
-def _issue(
-    *, pairs: Sequence[Pair], are_versions: bool, is_same_code: bool, **about: object
-) -> d.IssueEntry:
-    """Return an issue, of which `pairs` has the representative with each other proposal."""
-    looked_at = [pair for pair in pairs if not pair.otherwise]
-    surest = max(
-        looked_at or pairs, key=lambda p: (bool(p.closes), p.relation.probability), default=None
-    )
-    explained = "" if looked_at or surest is None else surest.otherwise
-    explained = "versions of one series" if are_versions else explained
-    word = LEVEL_WORDS["likely"] if pairs else "similar edits"
-    word = explained if explained == BUMPS else word
-    return d.IssueEntry.of(
-        probability=min((pair.relation.probability for pair in pairs), default=None),
-        word="the same code" if is_same_code else word,
-        otherwise=explained,
-        reasons=None if surest is None else surest.reasons,
-        **about,
-    )
 
 
 def duplicates_document(
@@ -391,19 +375,17 @@ def head_line(document: d.ClusterDocument) -> str:
     if not total:
         return "no patches"
     if not document.issues:
-        return f"{_patches_word(total)}: no two are alike"
+        return f"{plural(total, 'patch')}: no two are alike"
     alone = f", {total - together:,} alone" if total > together else ""
-    return f"{_patches_word(total)}: {together:,} in {plural(len(document.issues), 'group')}{alone}"
+    return (
+        f"{plural(total, 'patch')}: {together:,} in {plural(len(document.issues), 'group')}{alone}"
+    )
 
 
 def _new(document: d.ClusterDocument) -> list[str]:
     """Return what came with this call, if anything was there before."""
     new = document.new or []
     return new if len(new) < len(document.patches) else []
-
-
-def _patches_word(count: int) -> str:
-    return f"{count:,} {'patch' if count == 1 else 'patches'}"
 
 
 def issue_lines(document: d.ClusterDocument) -> list[IssueLines]:
@@ -435,11 +417,16 @@ def issue_lines(document: d.ClusterDocument) -> list[IssueLines]:
                 count += 1
             edits.append(_edit(own, issue, pairs, new, words))
         several = f"{plural(near, 'family')}, " if 0 < near < count else ""
+        evidence, reasons = "", issue.reasons
+        if reasons is not None:
+            closes = [f"both close {', '.join(reasons.closes)}"] if reasons.closes else []
+            where = [f"{line.path}:{line.line}  {line.text}" for line in reasons.where[:1]]
+            evidence = "   ".join([*closes, *where, *reasons.what[:1]]) or ", ".join(reasons.why)
         lines.append(
             IssueLines(
-                f"{_patches_word(len(issue.members))}, {several}{plural(count, 'edit')}: "
+                f"{plural(len(issue.members), 'patch')}, {several}{plural(count, 'edit')}: "
                 f"{explained(issue)}",
-                _evidence(issue.reasons),
+                evidence,
                 tuple(edits),
             )
         )
@@ -465,14 +452,6 @@ def _beside(family: d.NearEntry, first: str) -> dict[str, str]:
             else:
                 words[name] = NEAR
     return words
-
-
-def _evidence(reasons: d.SharedReasons | None) -> str:
-    if reasons is None:
-        return ""
-    closes = [f"both close {', '.join(reasons.closes)}"] if reasons.closes else []
-    where = [f"{line.path}:{line.line}  {line.text}" for line in reasons.where[:1]]
-    return "   ".join([*closes, *where, *reasons.what[:1]]) or ", ".join(reasons.why)
 
 
 def _edit(
@@ -503,21 +482,21 @@ def _edit(
     is_beside = all(entry.id != issue.representative for entry in members)
     pair = pairs.get(frozenset((first.id, issue.representative))) if is_beside else None
     facts = _facts(first, first.id, new)
+
+    def place(word: str) -> int:
+        return (*WORDS, NEAR).index(word.partition(",")[0].partition(" (")[0])
+
     return EditLines(
         f"{first.id} ({', '.join(facts)})" if facts else first.id,
         _title(first),
         "  ".join(_related(pair)),
-        tuple(f"{word}: {', '.join(by_word[word])}" for word in sorted(by_word, key=_place_of)),
+        tuple(f"{word}: {', '.join(by_word[word])}" for word in sorted(by_word, key=place)),
         tuple(each),
     )
 
 
 NEAR = "near"
 """What members of one family are that are not the same program."""
-
-
-def _place_of(word: str) -> int:
-    return (*WORDS, NEAR).index(word.partition(",")[0].partition(" (")[0])
 
 
 def explained(entry: d.DuplicatePair | d.IssueEntry) -> str:
@@ -680,7 +659,7 @@ def like_lines(
     proposals = {proposal.id: proposal for proposal in document.proposals}
     among = plural(document.among, "other")
     if document.pairs:
-        count = _patches_word(len(document.pairs))
+        count = plural(len(document.pairs), "patch")
         yield Text(f"{count} of {among} may be about the same issue:")
     else:
         yield Text(f"nobody is doing this, as far as {among} tell")
@@ -724,32 +703,27 @@ def cluster_markdown(document: d.ClusterDocument, *, verbose: bool = False) -> s
     parts = [f"# {head_line(document)}"]
     if new := _new(document):
         parts.append(f"New: {', '.join(map(code_span, new))}")
-    issues = (
-        "\n".join(_issue_markdown(number, issue, verbose=verbose))
-        for number, issue in enumerate(issue_lines(document), start=1)
-    )
+    issues = []
+    for number, issue in enumerate(issue_lines(document), start=1):
+        lines = [f"## {number}. {inert(issue.head)}"]
+        lines += [f"\n{code_span(issue.evidence)}"] if issue.evidence else []
+        lines.append("")
+        for edit in issue.edits:
+            lines.append(f"- {code_span(edit.name)} {inert(edit.title)}")
+            if verbose:
+                lines += [f"  - {inert(edit.numbers)}"] if edit.numbers else []
+                lines += (
+                    f"  - {code_span(n)} {inert(t)}: {inert(about)}" for n, t, about in edit.each
+                )
+            elif edit.others:
+                lines.append(f"  - {code_span('; '.join(edit.others))}")
+        issues.append("\n".join(lines))
     parts += issues if verbose else bounded(issues, LONGEST_PAGE, "excise cluster -v")
     about = [f"- {inert(line)}" for line in more_lines(document, verbose=verbose)]
     about += [f"- Left out: {code_span(r.id)}: {inert(r.reason)}" for r in document.rejected]
     if verbose:
         about += [f"- Scores: {code_span(s)}" for s in (document.related, document.signature)]
     return "\n\n".join([*parts, *(["\n".join(about)] if about else [])])
-
-
-def _issue_markdown(number: int, issue: IssueLines, *, verbose: bool) -> Iterator[str]:
-    yield f"## {number}. {inert(issue.head)}"
-    if issue.evidence:
-        yield f"\n{code_span(issue.evidence)}"
-    yield ""
-    for edit in issue.edits:
-        yield f"- {code_span(edit.name)} {inert(edit.title)}"
-        if verbose:
-            yield from [f"  - {inert(edit.numbers)}"] if edit.numbers else []
-            yield from (
-                f"  - {code_span(n)} {inert(t)}: {inert(about)}" for n, t, about in edit.each
-            )
-        elif edit.others:
-            yield f"  - {code_span('; '.join(edit.others))}"
 
 
 def like_markdown(document: d.DuplicatesDocument, *, verbose: bool = False) -> str:

@@ -1,9 +1,4 @@
-"""JSON documents for programs: the types that docs/json.md describes, and what fills them.
-
-All JSON output is a `Document`: programs get a JSON Schema of it (`msgspec.json.schema`), and
-tables, pages and answers to agents are views of it. A key whose value is `UNSET`, the default, is
-left out. Documents are printed as ASCII: every control character for terminals is a JSON escape.
-"""
+"""What fills the JSON documents of ``compare`` and ``eval`` (docs/json.md)."""
 
 from __future__ import annotations
 
@@ -143,7 +138,7 @@ def compare_document(
             anchored=matrix.anchored.tolist(),
             anywhere=matrix.anywhere.tolist(),
             contained=matrix.contained.tolist(),
-            words=words_of(matrix),
+            words=words_of(matrix.ids, matrix.word),
         ),
         intent=intent,
         disagree=disagree(ranking),
@@ -153,7 +148,11 @@ def compare_document(
         ],
         clusters=clusters,
         explained=explained,
-        notes=_notes(matrix, revision_set),
+        notes={
+            name: every
+            for name, own in zip(matrix.ids, matrix.notes, strict=True)
+            if (every := [*own, *notes.get(name, ())])
+        },
         rejected=list(map(d.RejectedEntry.of, revision_set.rejected)),
     )
 
@@ -198,12 +197,3 @@ def group_entry(cluster: Cluster, ids: Sequence[str]) -> d.GroupEntry:
         representative=ids[cluster.representative],
         min_similarity=cluster.min_similarity,
     )
-
-
-def _notes(matrix: ScoreMatrix, revision_set: RevisionSet) -> dict[str, list[str]]:
-    read = revision_set.notes_by_id
-    return {
-        name: all_notes
-        for name, matrix_notes in zip(matrix.ids, matrix.notes, strict=True)
-        if (all_notes := [*matrix_notes, *read.get(name, ())])
-    }

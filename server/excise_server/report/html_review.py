@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from excise_server.report.html_page import Child, Markup, element, joined, page, source
-from excise_server.report.page import EditLine, FamilyBlock, HunkLines, HunkView, Page, ShownLine
+from excise_server.report.page import EditLine, FamilyBlock, Page, ShownLine
 from excise_server.report.words import place_words
 from excise_server.wire import documents as d
 
@@ -87,7 +87,7 @@ class _TaskPage:
 
     def __init__(self, review: Page, task: d.TaskEntry, against: str) -> None:
         self.review, self.task, self.name = review, task, f"t{task.number}"
-        self.shown: HunkView = review.hunks(task, against)
+        self.shown = review.hunks(task, against)
         self.title = (
             f"Hunks of task {task.number}"
             if len(task.members) > 1
@@ -107,7 +107,11 @@ class _TaskPage:
         """Return a family: where, the lines that tell, and its candidates edit by edit."""
         title = element("h3", element("span", block.letter, class_="badge"), f" {block.head} ")
         head = element("div", title, self._where(block.where), class_="head")
-        rows = [element("li", *self._edit(edit)) for edit in block.edits]
+        rows = []
+        for edit in block.edits:
+            says = element("span", f"{edit.says}: ", class_="small dim")
+            line = [_changed_lines([edit.line])] if edit.line else []
+            rows.append(element("li", says, *self._names(edit), *line))
         rows += [element("li", line, class_="small") for line in block.about]
         lines = _changed_lines(block.lines) if block.lines else ""
         return element("article", head, lines, element("ul", *rows, class_="who"), class_="card")
@@ -125,12 +129,6 @@ class _TaskPage:
             for child in (" ", element("span", path, class_="id"), _function(function))
         )
         return element("span", *places, class_="where small")
-
-    def _edit(self, edit: EditLine) -> Iterator[Child]:
-        yield element("span", f"{edit.says}: ", class_="small dim")
-        yield from self._names(edit)
-        if edit.line:
-            yield _changed_lines([edit.line])
 
     def _names(self, edit: EditLine) -> Iterator[Child]:
         for number, (identity, name) in enumerate(zip(edit.ids, edit.names, strict=True)):
@@ -189,7 +187,6 @@ class _TaskPage:
         return element("section", head, *parts, *hunks)
 
     def _hunk(self, hunk: d.ReviewHunkEntry, name: str, file: d.ReviewFileEntry) -> Markup:
-        shown = self.shown.hunk(hunk)
         where = place_words(hunk.lo, hunk.hi)
         head = element(
             "div",
@@ -197,29 +194,17 @@ class _TaskPage:
             element("span", f"{file.path}#{hunk.name}", class_="id dim"),
             class_="head",
         )
-        return element("article", head, *self._texts(hunk, shown), class_="card hunk", id=name)
-
-    def _texts(self, hunk: d.ReviewHunkEntry, shown: HunkLines) -> Iterator[Child]:
-        """Yield the lines around, the reference, then each other text below its candidates."""
-        if shown.above:
-            yield self._lines(shown.above)
-        reference = shown.reference
-        if not shown.is_against_origin:
-            yield self._who(self.shown.share(reference.ids), reference.ids)
-        if reference.lines:
-            yield self._lines(reference.lines)
-        for words, ids, lines in self.shown.texts_beside(shown):
-            if words:
-                yield self._who(words, ids)
-            if lines:
-                yield self._lines(lines)
-        words, ids = self.shown.leaving(hunk, shown)
-        if words:
-            yield (
-                self._who(words, ids)
-                if ids
-                else element("div", f"{words[:1].upper()}{words[1:]}", class_="variant dim small")
-            )
+        texts: list[Child] = []
+        for words, ids, lines in self.shown.parts(hunk):
+            texts += [self._who(words, ids)] if ids else []
+            texts += [self._lines(lines)] if lines else []
+        words, ids = self.shown.leaving(hunk)
+        if ids:
+            texts.append(self._who(words, ids))
+        elif words:
+            said = f"{words[:1].upper()}{words[1:]}"
+            texts.append(element("div", said, class_="variant dim small"))
+        return element("article", head, *texts, class_="card hunk", id=name)
 
     def _who(self, words: str, ids: Sequence[str]) -> Markup:
         chosen = set(ids)

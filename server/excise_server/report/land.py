@@ -9,6 +9,7 @@ from excise_server.foundation.escape import spelled, visible
 from excise_server.foundation.inputs import first_few
 from excise_server.report.markdown import inert
 from excise_server.report.take import take_document
+from excise_server.report.words import plural
 from excise_server.wire import documents as d
 
 if TYPE_CHECKING:
@@ -94,7 +95,7 @@ def land_lines(document: d.LandDocument, most: int = MOST) -> Iterator[str]:
         yield from _more(messages, 2, "reasons", f"  {'':{width}}")
     yield from _more(left_out, most, "candidates")
     if document.undecided:
-        tasks = _number(len(document.undecided), "task")
+        tasks = plural(len(document.undecided), "task")
         yield f"{tasks} undecided: name all that should land, or --verdicts"
     for members in document.undecided[:most]:
         yield f"  one of {first_few([each.label for each in members], 6)}"
@@ -104,11 +105,11 @@ def land_lines(document: d.LandDocument, most: int = MOST) -> Iterator[str]:
     if not landed:
         return
     if document.branch is not None:
-        yield f"branch {document.branch}: {_number(len(document.commits), 'commit')} on {onto}"
+        yield f"branch {document.branch}: {plural(len(document.commits), 'commit')} on {onto}"
     elif document.undo is not None:
-        yield f"written: {_number(len(document.files), 'file')}; to undo: {document.undo}"
+        yield f"written: {plural(len(document.files), 'file')}; to undo: {document.undo}"
     else:
-        files = _number(len(document.files), "file")
+        files = plural(len(document.files), "file")
         yield f"{files} changed: excise land | git apply, or --write, or --branch NAME"
 
 
@@ -123,10 +124,6 @@ def _heading(landed: int, count: int, onto: str) -> str:
         return f"{which} {verb} onto {onto}"
     which = "All" if landed == count else f"{landed:,} of"
     return f"{which} {count:,} candidates land together onto {onto}, in this order"
-
-
-def _number(count: int, word: str) -> str:
-    return f"{count:,} {word}{'' if count == 1 else 's'}"
 
 
 def _more(every: Sequence[object], most: int, what: str, indent: str = "  ") -> Iterator[str]:

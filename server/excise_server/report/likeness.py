@@ -41,12 +41,9 @@ def cosines(what: float, where: float, why: float | None) -> str:
     'what .32  where .81'
     """
     shown = (("what", what), ("where", where), ("why", why))
-    return "  ".join(f"{name} {short(value)}" for name, value in shown if value is not None)
-
-
-def short(value: float) -> str:
-    """Return a cosine or a score in two digits, without the zero before the point."""
-    return digits(value).removeprefix("0")
+    return "  ".join(
+        f"{name} {digits(value).removeprefix('0')}" for name, value in shown if value is not None
+    )
 
 
 def related_words(relation: Relation, level: Level | None = None) -> str:

@@ -53,14 +53,27 @@ def review_markdown(page: Page, against: str | None) -> str:
     if against is None:
         return "\n\n".join(_overview(page))
     parts = [f"# {_inert(page.title)}"]
-    blocks = (block for task in page.document.tasks for block in _hunks(page, task, against))
+    blocks: list[str] = []
+    for task in page.document.tasks:
+        if len(page.document.tasks) > 1:
+            blocks.append(f"## {_inert(page.task_head(task))}")
+        if outcomes := page.outcomes(task):
+            blocks.append("\n".join(f"- {_inert(line)}" for line in outcomes))
+        shown = page.hunks(task, against)
+        blocks += (block for file in task.files for block in _file(shown, file))
     parts += blocks if page.verbose else bounded(blocks, LONGEST_PAGE, _WAY)
     return "\n\n".join([*parts, *_end(page, next=False)])
 
 
 def _overview(page: Page) -> Iterator[str]:
     yield f"# {_inert(page.title)}"
-    blocks = (block for task in page.rivals for block in _task(page, task))
+    blocks: list[str] = []
+    for task in page.rivals:
+        if len(page.document.tasks) > 1:
+            blocks.append(f"## {_inert(page.task_head(task))}")
+        families = page.blocks(task)
+        telling = 3 if len(families) <= 3 or page.verbose else 1
+        blocks += ("\n".join(_block(family, telling)) for family in families)
     yield from blocks if page.verbose else bounded(blocks, LONGEST_PAGE // 2, _WAY)
     singles = []
     for task in page.alone:
@@ -76,14 +89,6 @@ def _overview(page: Page) -> Iterator[str]:
             yield "## Alone in their tasks"
         yield "\n".join(singles if page.verbose else bounded(singles, LONGEST_PAGE // 4, _WAY))
     yield from _end(page)
-
-
-def _task(page: Page, task: d.TaskEntry) -> Iterator[str]:
-    if len(page.document.tasks) > 1:
-        yield f"## {_inert(page.task_head(task))}"
-    blocks = page.blocks(task)
-    for block in blocks:
-        yield "\n".join(_block(block, 3 if len(blocks) <= 3 or page.verbose else 1))
 
 
 def _block(block: FamilyBlock, telling: int) -> Iterator[str]:
@@ -121,16 +126,6 @@ def _end(page: Page, *, next: bool = True) -> Iterator[str]:
         yield "\n".join(shown if page.verbose else bounded(shown, 2 * _LONGEST_END, _WAY))
 
 
-def _hunks(page: Page, task: d.TaskEntry, against: str) -> Iterator[str]:
-    if len(page.document.tasks) > 1:
-        yield f"## {_inert(page.task_head(task))}"
-    if outcomes := page.outcomes(task):
-        yield "\n".join(f"- {_inert(line)}" for line in outcomes)
-    shown = page.hunks(task, against)
-    for file in task.files:
-        yield from _file(shown, file)
-
-
 def _who(shown: HunkView, start: str, ids: Sequence[str]) -> str:
     labels = ", ".join(map(_inert, shown.each(ids)))
     return f"**{start}** {labels}".rstrip()
@@ -155,22 +150,22 @@ def _file(shown: HunkView, file: d.ReviewFileEntry) -> Iterator[str]:
 
 
 def _hunk(view: HunkView, file: d.ReviewFileEntry, hunk: d.ReviewHunkEntry) -> Iterator[str]:
-    shown = view.hunk(hunk)
+    parts = view.parts(hunk)
+    (_, _, above), (share, reference, lines) = next(parts), next(parts)
     head = f"{place_words(hunk.lo, hunk.hi)} ({code_span(f'{file.path}#{hunk.name}')})"
     where = f" in {_inert(hunk.function)}" if hunk.function else ""
     head = f"{head[:1].upper()}{head[1:]}{where}"
-    if not shown.is_against_origin:
-        head += f", {_who(view, view.share(shown.reference.ids), shown.reference.ids)}"
+    if reference:
+        head += f", {_who(view, share, reference)}"
     yield f"{head}:"
-    first = [*shown.above, *shown.reference.lines]
-    if first:
+    if first := [*above, *lines]:
         yield _code(view, first)
-    for words, ids, lines in view.texts_beside(shown):
-        if words:
+    for words, ids, lines in parts:
+        if ids:
             yield _who(view, words, ids)
         if lines:
             yield _code(view, lines)
-    words, ids = view.leaving(hunk, shown)
+    words, ids = view.leaving(hunk)
     if words:
         yield _who(view, words, ids) if ids else f"{words[:1].upper()}{words[1:]}."
 
@@ -185,7 +180,7 @@ def _code(view: HunkView, lines: Sequence[ShownLine]) -> str:
             shown.append(f"@@ {line.text} @@")
         else:
             text = source_text(line.text)
-            text = text if view.folding.is_whole else shortened(text, LONGEST_LINE)
+            text = text if view.is_whole else shortened(text, LONGEST_LINE)
             shown.append(f"{line.sign}{text}")
     return fenced(shown, "diff")
 

@@ -128,7 +128,7 @@ class Page:
             return f"{count}, {plural(len(tasks), 'task')}: {nobody}"
         only = self.task_words(tasks[0]) if len(tasks) == 1 else ""
         families = sum(len(task.families) for task in tasks)
-        several = f", {families_words(families)}" if self.rivals else ""
+        several = f", {plural(families, 'family')}" if self.rivals else ""
         return f"{count}, {plural(len(tasks), 'task')}{only}{several}"
 
     def task_words(self, task: d.TaskEntry) -> str:
@@ -140,7 +140,7 @@ class Page:
 
     def task_head(self, task: d.TaskEntry) -> str:
         """Return the heading of one of several tasks."""
-        families = families_words(len(task.families))
+        families = plural(len(task.families), "family")
         count = plural(len(task.members), "candidate")
         return f"Task {task.number}{self.task_words(task)}: {count}, {families}"
 
@@ -157,10 +157,10 @@ class Page:
         shows_line = len(family.edits) > 1 and (self.verbose or not (family.names or family.places))
         edits: list[EditLine] = []
         for edit in family.edits:
-            names = [
-                self._named(m, [fact for fact in facts[m] if fact not in common])
-                for m in edit.members
-            ]
+            names = []
+            for member in edit.members:
+                own = [fact for fact in facts[member] if fact not in common]
+                names.append(self.labels[member] + (f" ({', '.join(own)})" if own else ""))
             says = str(len(names))
             if len(names) > 1:
                 same = all(word == IDENTICAL for word in edit.words)
@@ -188,32 +188,23 @@ class Page:
         about = [f"all: {', '.join(common)}"] if common else []
         if differ:
             about.append(f"differ in {differ}")
-        about += self._evidence(members)
-        where = tuple((place.path, place.function) for place in family.where)
-        lines = tuple(shortened(line, LONGEST_LINE) for line in family.lines)
-        return FamilyBlock(name, head, where, lines, tuple(edits), tuple(about), len(members))
-
-    def _evidence(self, members: Sequence[str]) -> list[str]:
-        """Return what a run shows of candidates, each outcome once; only the first two are short.
-
-        That all pass, or all fail, is said already.
-        """
+        # What a run shows of them, each outcome once. That all pass, or all fail, is said already.
         who: dict[str, list[str]] = {}
         for member in members:
             for line in self.entries[member].evidence:
                 who.setdefault(line, []).append(self.labels[member])
-        lines = [
+        outcomes = [
             f"{'all' if 1 < len(members) == len(labels) else first_few(labels)}: {line}"
             for line, labels in who.items()
             if not (len(labels) == len(members) and line in ("passes", "fails"))
         ]
-        if self.verbose or len(lines) <= _FEW_OUTCOMES:
-            return lines
-        return [*lines[:_FEW_OUTCOMES], f"and {len(lines) - _FEW_OUTCOMES} more outcomes: -v"]
-
-    def _named(self, identity: str, facts: Sequence[str]) -> str:
-        said = f" ({', '.join(facts)})" if facts else ""
-        return f"{self.labels[identity]}{said}"
+        if not self.verbose and len(outcomes) > _FEW_OUTCOMES:
+            more = len(outcomes) - _FEW_OUTCOMES
+            outcomes[_FEW_OUTCOMES:] = [f"and {more} more outcomes: -v"]
+        about += outcomes
+        where = tuple((place.path, place.function) for place in family.where)
+        lines = tuple(shortened(line, LONGEST_LINE) for line in family.lines)
+        return FamilyBlock(name, head, where, lines, tuple(edits), tuple(about), len(members))
 
     def _differ(self, family: d.FamilyEntry, members: Sequence[str]) -> str:
         """Say what the members of a family differ in, but for the lines of each.
@@ -346,7 +337,18 @@ class Page:
         """Say what was not run, and what to do next: sentences and commands."""
         if not self.document.candidates:
             return []
-        label = printable(self._suggested().label)
+        # The first candidate, or the first with the same code that also adds tests.
+        first = self.document.candidates[0]
+        edits = [edit for task in self.document.tasks for of in task.families for edit in of.edits]
+        same = next(edit.members for edit in edits if first.id in edit.members)
+        tests = (
+            entry
+            for entry in (first, *map(self.entries.__getitem__, same))
+            if any(file.kind == "tests" for file in entry.files)
+            and (entry.verdict, entry.evidence) == (first.verdict, first.evidence)
+            and (entry.broken, entry.conflicts) == (first.broken, first.conflicts)
+        )
+        label = printable(next(tests, first).label)
         name = shlex.quote(label) if len(label) <= _LONGEST_ARGUMENT else "NAME"
         ran = any(entry.checks or entry.evidence for entry in self.document.candidates)
         differ = not ran and any(task.disagree for task in self.rivals)
@@ -354,19 +356,6 @@ class Page:
         parts += [] if ran else ["Nothing was run: --run 'pytest -q' runs it in each."]
         words = f"{self._options} {name}"
         return [*parts, f"excise review{words},", f"excise take{words}"]
-
-    def _suggested(self) -> d.CandidateEntry:
-        """Return the first candidate, or the first with the same code that also adds tests."""
-        first = self.document.candidates[0]
-        edits = [edit for task in self.document.tasks for of in task.families for edit in of.edits]
-        same = next(edit.members for edit in edits if first.id in edit.members)
-
-        def known(entry: d.CandidateEntry) -> tuple[object, ...]:
-            return entry.verdict, entry.evidence, entry.broken, entry.conflicts
-
-        entries = [first, *map(self.entries.__getitem__, same)]
-        tests = (e for e in entries if any(file.kind == "tests" for file in e.files))
-        return next((e for e in tests if known(e) == known(first)), first)
 
     def outcomes(self, task: d.TaskEntry) -> list[str]:
         """Say what checks and runs told of the members of a task, each outcome once."""
@@ -381,7 +370,7 @@ class Page:
         """Return the view of a task's hunks, against a candidate's text, or the origin's."""
         members = set(task.members)
         labels = {name: label for name, label in self.labels.items() if name in members}
-        return HunkView(labels, Folding(against, self.verbose))
+        return HunkView(labels, against, is_whole=self.verbose)
 
 
 def check_words(check: d.CheckEntry) -> str:
@@ -404,11 +393,6 @@ def rejected_names(ids: Sequence[str]) -> list[str]:
         end if ":/" in identity and end and ends.count(end) == 1 else identity
         for identity, end in zip(ids, ends, strict=True)
     ]
-
-
-def families_words(count: int) -> str:
-    """Return how many families there are."""
-    return plural(count, "family")
 
 
 def _few(names: Sequence[str]) -> str:
@@ -442,21 +426,6 @@ Marks = tuple[tuple[int, int], ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Folding:
-    """What to fold, and the candidate to compare texts with.
-
-    - ``against``: the id of a candidate, or `ORIGIN`.
-    - ``is_whole``: whether to show everything: generated files and long texts, too.
-    """
-
-    against: str = ORIGIN
-    is_whole: bool = False
-
-
-FOLDED = Folding()
-
-
-@dataclass(frozen=True, slots=True)
 class ShownLine:
     r"""A line of a block.
 
@@ -474,65 +443,10 @@ class ShownLine:
     marks: Marks = ()
 
 
-@dataclass(frozen=True, slots=True)
-class ShownBlock:
-    """One text of a hunk and the ids of its candidates, with `ORIGIN` if the origin has it."""
-
-    ids: tuple[str, ...]
-    lines: tuple[ShownLine, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class HunkLines:
-    """A hunk as it is shown.
-
-    - ``above``, ``below``: the lines of the origin around it, and first the head of its function.
-    - ``reference``: the text that all others are compared with, without lines if all others only
-      add some.
-    """
-
-    above: tuple[ShownLine, ...]
-    reference: ShownBlock
-    others: tuple[ShownBlock, ...]
-    below: tuple[ShownLine, ...]
-
-    @property
-    def is_against_origin(self) -> bool:
-        """Whether the reference is the origin's text."""
-        return self.reference.ids[0] == ORIGIN
-
-
 Spans = frozenset[tuple[int, int]]
 
 
-def hunk_lines(hunk: d.ReviewHunkEntry, against: str = ORIGIN) -> HunkLines:
-    """Return a hunk against the origin, or against the text of a candidate that has another one."""
-    texts = [((ORIGIN, *hunk.unchanged), hunk.origin)]
-    texts += [(tuple(variant.ids), variant.text) for variant in hunk.variants]
-    chosen = next((index for index, (ids, _) in enumerate(texts) if against in ids), 0)
-    ids, reference = texts.pop(chosen)
-    first = hunk.lo + 1 if chosen == 0 else 0
-    compared = [_block(who, reference, text, first) for who, text in texts]
-    marks = frozenset(span for _, missing, _ in compared for span in missing)
-    lost = {index for _, _, lines in compared for index in lines}
-    shown = [
-        line if index in lost else ShownLine(" ", line.text, line.number)
-        for index, line in enumerate(_lines("-", reference, marks, first))
-    ]
-    above = _lines(" ", hunk.before, frozenset(), hunk.lo + 1 - len(raw_lines(hunk.before)))
-    if hunk.head is not None:
-        above.insert(0, ShownLine(" ", hunk.head.text, hunk.head.line))
-    return HunkLines(
-        tuple(above),
-        ShownBlock(ids, tuple(shown if lost or not compared else ())),
-        tuple(block for block, _, _ in compared),
-        tuple(_lines(" ", hunk.after, frozenset(), hunk.hi + 1)),
-    )
-
-
-def _block(
-    ids: tuple[str, ...], reference: str, text: str, first: int
-) -> tuple[ShownBlock, Spans, set[int]]:
+def _compared(reference: str, text: str, first: int) -> tuple[list[ShownLine], Spans, set[int]]:
     """Return a variant compared with the reference, and the tokens and lines that it lacks."""
     old, new = raw_lines(reference), raw_lines(text)
     missing, gained = differing_tokens(reference, text)
@@ -549,7 +463,7 @@ def _block(
     if old and new and old[-1].endswith("\n") != new[-1].endswith("\n"):
         ending = "with" if new[-1].endswith("\n") else "without"
         shown.append(ShownLine("\\", f"{ending} a line end at the end of the file"))
-    return ShownBlock(ids, tuple(shown)), missing, lost
+    return shown, missing, lost
 
 
 def _common(lines: Sequence[ShownLine], before: int, first: int) -> Iterator[ShownLine]:
@@ -614,10 +528,12 @@ class HunkView:
     """Hunks as every view shows them: their lines, and the words for who has what.
 
     - ``labels``: by id, everyone who might have changed them, in the order of the page.
+    - ``against``: the id of the candidate to compare texts with, or `ORIGIN`.
+    - ``is_whole``: whether to show everything: generated files and long texts, too.
     """
 
-    def __init__(self, labels: Mapping[str, str], folding: Folding = FOLDED) -> None:
-        self.labels, self.folding = labels, folding
+    def __init__(self, labels: Mapping[str, str], against: str, *, is_whole: bool) -> None:
+        self.labels, self.against, self.is_whole = labels, against, is_whole
 
     def each(self, ids: Sequence[str]) -> list[str]:
         """Return the labels of some candidates, in the order of the table, without the origin."""
@@ -654,7 +570,7 @@ class HunkView:
 
     def is_folded(self, file: d.ReviewFileEntry) -> bool:
         """Whether a file is generated, and its hunks are only counted."""
-        return file.kind == "generated" and not self.folding.is_whole
+        return file.kind == "generated" and not self.is_whole
 
     def deleted_lines(self, file: d.ReviewFileEntry) -> list[ShownLine]:
         """Return the lines of a file that some delete."""
@@ -666,51 +582,63 @@ class HunkView:
     def folded(self, lines: Sequence[ShownLine]) -> Iterator[ShownLine | int]:
         """Yield the lines of a text, or the first, the last and a count of those between."""
         hidden = len(lines) - 2 * _EDGE
-        if len(lines) <= MAX_LINES or self.folding.is_whole:
+        if len(lines) <= MAX_LINES or self.is_whole:
             yield from lines
             return
         yield from lines[:_EDGE]
         yield hidden
         yield from lines[-_EDGE:]
 
-    def hunk(self, hunk: d.ReviewHunkEntry) -> HunkLines:
-        """Return a hunk against the origin, or the text of the candidate that was chosen."""
-        return hunk_lines(hunk, self.folding.against)
-
-    def texts_beside(
-        self, shown: HunkLines
+    def parts(
+        self, hunk: d.ReviewHunkEntry
     ) -> Iterator[tuple[str, Sequence[str], Sequence[ShownLine]]]:
-        """Yield each text but the reference: words for who has it, their ids, and how it differs.
+        """Yield the texts of a hunk: words for who has one, their ids, and its lines.
 
-        The last has the lines below the hunk as well.
+        First come the lines above, and the head of the function, then the text that all others are
+        compared with: that of the candidate that was chosen, if it has another one than the origin.
+        It has no lines if all others only add some. The last one has the lines below as well.
         """
-        for number, block in enumerate(shown.others, start=1):
-            below = shown.below if number == len(shown.others) else ()
-            yield self._has_words(block), block.ids, (*block.lines, *below)
+        texts = [((ORIGIN, *hunk.unchanged), hunk.origin)]
+        texts += [(tuple(variant.ids), variant.text) for variant in hunk.variants]
+        chosen = next((index for index, (ids, _) in enumerate(texts) if self.against in ids), 0)
+        ids, reference = texts.pop(chosen)
+        first = hunk.lo + 1 if chosen == 0 else 0
+        compared = [_compared(reference, text, first) for _, text in texts]
+        marks = frozenset(span for _, missing, _ in compared for span in missing)
+        lost = {index for _, _, lines in compared for index in lines}
+        above = _lines(" ", hunk.before, frozenset(), hunk.lo + 1 - len(raw_lines(hunk.before)))
+        if hunk.head is not None:
+            above.insert(0, ShownLine(" ", hunk.head.text, hunk.head.line))
+        yield "", (), above
+        shown = [
+            line if index in lost else ShownLine(" ", line.text, line.number)
+            for index, line in enumerate(_lines("-", reference, marks, first))
+        ]
+        who = ids if chosen else ()
+        yield self.share(who) if who else "", who, shown if lost or not compared else ()
+        below = _lines(" ", hunk.after, frozenset(), hunk.hi + 1)
+        for number, ((ids, _), (lines, _, _)) in enumerate(zip(texts, compared, strict=True), 1):
+            words = share = self.share(ids)
+            if ids[0] == ORIGIN:
+                verb = "leaves" if len(ids) == 2 else "leave"
+                words = f"the origin, {share} {verb} it" if ids[1:] else "origin"
+            elif not lines:
+                words = f"{share} delete{'' if len(ids) > 1 else 's'} it".strip()
+            yield words, ids if words else (), [*lines, *(below if number == len(texts) else ())]
 
-    def leaving(self, hunk: d.ReviewHunkEntry, shown: HunkLines) -> tuple[str, Sequence[str]]:
+    def leaving(self, hunk: d.ReviewHunkEntry) -> tuple[str, Sequence[str]]:
         """Return words for who has the origin's lines, if those are shown first, and their ids.
 
         Words without ids name them all: the others.
         """
         unchanged = hunk.unchanged
-        if not shown.is_against_origin or not unchanged:
+        if not unchanged or any(self.against in variant.ids for variant in hunk.variants):
             return "", ()
         verb = "leave" if len(unchanged) > 1 else "leaves"
         if len(unchanged) + sum(len(variant.ids) for variant in hunk.variants) < len(self.labels):
             return f"{self.share(unchanged)} {verb} it", unchanged
         who = f"{len(unchanged):,}" if len(unchanged) > 1 else "one"
         return f"the other {who} {verb} it", ()
-
-    def _has_words(self, block: ShownBlock) -> str:
-        """Say how many have a text, and whether it is empty or the origin's."""
-        share = self.share(block.ids)
-        if block.ids[0] == ORIGIN:
-            verb = "leaves" if len(block.ids) == 2 else "leave"
-            return f"the origin, {share} {verb} it" if block.ids[1:] else "origin"
-        if block.lines:
-            return share
-        return f"{share} delete{'' if len(block.ids) > 1 else 's'} it".strip()
 
 
 def slot_facts(slots: Sequence[d.SlotEntry]) -> Iterator[tuple[str, Sequence[str]]]:

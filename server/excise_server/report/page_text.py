@@ -14,6 +14,7 @@ from rich.cells import cell_len
 from rich.console import Console, RenderableType
 from rich.text import Text
 
+from excise.text import raw_lines
 from excise_server.foundation.escape import printable, source_text
 from excise_server.report.page import FamilyBlock, HunkView, Page, ShownLine
 from excise_server.report.tables import UNWRAPPED, Sentence, cut, filled
@@ -85,12 +86,8 @@ _ROOMS = (
 """What is tried one after the other, until the page is short enough."""
 
 
-@dataclass(frozen=True, slots=True)
-class _PagePart:
-    """Lines of the page that stay together, and how many candidates they have: 0 for headings."""
-
-    lines: list[Text]
-    size: int
+_Part = tuple[list[Text], int]
+"""Lines of the page that stay together, and how many candidates they have: 0 for headings."""
 
 
 class _Overview:
@@ -104,7 +101,7 @@ class _Overview:
     def everything(self) -> Iterator[Text]:
         yield from self.head()
         for part in self.parts(_Room()):
-            yield from part.lines
+            yield from part[0]
         yield Text("")
         for line in self.page.details():
             yield from self.sentence(line)
@@ -131,17 +128,20 @@ class _Overview:
         head, foot = list(self.head()), list(self.foot())
         parts = list(self.parts(shown_of))
         room = most - len(head) - len(foot)
-        if sum(len(part.lines) for part in parts) <= room:
-            return [*head, *(line for part in parts for line in part.lines), *foot], True
-        fitting: list[_PagePart] = []
+        if sum(len(lines) for lines, _ in parts) <= room:
+            return [*head, *(line for lines, _ in parts for line in lines), *foot], True
+        fitting: list[_Part] = []
         for part in parts:
-            if sum(len(other.lines) for other in (*fitting, part)) > room - 1:
+            if sum(len(lines) for lines, _ in (*fitting, part)) > room - 1:
                 break
             fitting.append(part)
-        while fitting and not fitting[-1].size:  # a heading of nothing
+        while fitting and not fitting[-1][1]:  # a heading of nothing
             fitting.pop()
-        shown = [line for part in fitting for line in part.lines]
-        more = _more([part.size for part in parts[len(fitting) :] if part.size])
+        shown = [line for lines, _ in fitting for line in lines]
+        sizes = [size for _, size in parts[len(fitting) :] if size]
+        more = f"and {sum(sizes):,} more by one candidate each: -v"
+        if any(size > 1 for size in sizes):
+            more = f"and {sum(sizes):,} more candidates in {plural(len(sizes), 'block')}: -v"
         return [*head, *shown, Text(_INDENT + more, "dim"), *foot], False
 
     def head(self) -> Iterator[Text]:
@@ -164,30 +164,28 @@ class _Overview:
         shown += self.next()
         yield from [Text(""), *shown] if shown else []
 
-    def parts(self, room: _Room) -> Iterator[_PagePart]:
+    def parts(self, room: _Room) -> Iterator[_Part]:
         several = len(self.page.document.tasks) > 1
         for task in self.page.rivals:
             if several:
-                yield _PagePart(
-                    list(self.sentence(printable(self.page.task_head(task)), "bold")), 0
-                )
+                yield list(self.sentence(printable(self.page.task_head(task)), "bold")), 0
             blocks = self.page.blocks(task)
             rows = room.rows or 2
             own = room if len(blocks) <= MOST_ROOMY else room._replace(telling=1, rows=rows)
-            yield from (_PagePart(list(self.block(block, own)), block.size) for block in blocks)
+            yield from ((list(self.block(block, own)), block.size) for block in blocks)
         if self.page.alone and self.page.rivals:
             alone = plural(len(self.page.alone), "candidate")
             head = f"{alone} in tasks of their own: nobody competes; excise land says how they fit"
             if len(self.page.alone) == 1:
                 head = "Alone in its task:"
-            yield _PagePart(list(self.sentence(head, "bold")), 0)
+            yield list(self.sentence(head, "bold")), 0
         singles = list(map(self.page.single, self.page.alone))
         pad = max((cell_len(self.label(block, self.half)) for block in singles), default=0)
         for block in singles:
             if several or room.rows:
-                yield _PagePart(list(self.rows("", block, room.rows or 2, pad)), 1)
+                yield list(self.rows("", block, room.rows or 2, pad)), 1
             else:
-                yield _PagePart(list(self.block(block, room)), 1)
+                yield list(self.block(block, room)), 1
 
     def block(self, block: FamilyBlock, room: _Room) -> Iterator[Text]:
         only = block.edits[0] if block.size == 1 else None
@@ -310,13 +308,6 @@ def _shorter(name: str, longest: int) -> str:
     return short + said.plain
 
 
-def _more(sizes: Sequence[int]) -> str:
-    count = sum(sizes)
-    if all(size == 1 for size in sizes):
-        return f"and {count:,} more by one candidate each: -v"
-    return f"and {count:,} more candidates in {plural(len(sizes), 'block')}: -v"
-
-
 def _place(where: Sequence[tuple[str, str]]) -> Text:
     """Return where a family changes something: the file and the function."""
     if not where:
@@ -361,14 +352,6 @@ def review_lines(page: Page, against: str, out: Console) -> Iterator[RenderableT
 
 
 @dataclass(frozen=True, slots=True)
-class _Where:
-    """The source of a block of lines, as ``--path`` names it, and the columns of its numbers."""
-
-    name: str
-    gutter: int
-
-
-@dataclass(frozen=True, slots=True)
 class HunkText:
     """Files and hunks as lines of text."""
 
@@ -409,37 +392,35 @@ class HunkText:
             yield from self.hunk(file, hunk)
         if lines := self.shown.deleted_lines(file):
             yield Text("the file that they delete", "dim")
-            yield from self.lines(lines, _Where(file.path, len(str(len(lines)))))
+            yield from self.lines(lines, file.path, len(str(len(lines))))
 
     def hunk(self, file: d.ReviewFileEntry, hunk: d.ReviewHunkEntry) -> Iterator[Text]:
         """Yield a hunk: its head and the lines around it, and each text with who has it."""
-        shown = self.shown.hunk(hunk)
-        where = _Where(f"{file.path}#{hunk.name}", len(str(hunk.hi + len(shown.below))))
+        gutter = len(str(hunk.hi + len(raw_lines(hunk.after))))
         function = f"  {printable(hunk.function)}" if hunk.function else ""
         yield Text.assemble((f"#{hunk.name}", "cyan"), (function, "italic"))
-        yield from self.lines(shown.above, where)
-        if not shown.is_against_origin:
-            who = shown.reference.ids
-            yield from self.who(f"{self.shown.share(who)}: ".lstrip(": "), who)
-        yield from self.lines(shown.reference.lines, where)
-        for words, ids, lines in self.shown.texts_beside(shown):
-            if words:
-                yield from self.who(f"{words}: ", ids)
-            yield from self.lines(lines, where)
-        words, ids = self.shown.leaving(hunk, shown)
+        for words, ids, lines in self.shown.parts(hunk):
+            if ids:
+                yield from self.who(f"{words}: ".lstrip(": "), ids)
+            yield from self.lines(lines, f"{file.path}#{hunk.name}", gutter)
+        words, ids = self.shown.leaving(hunk)
         if ids:
             yield from self.who(f"{words}: ", ids, "dim")
         elif words:
             yield Text(words, "dim")
 
-    def lines(self, lines: Sequence[ShownLine], where: _Where) -> Iterator[Text]:
-        """Yield lines with their numbers and signs, with a count for the middle of many."""
+    def lines(self, lines: Sequence[ShownLine], name: str, gutter: int) -> Iterator[Text]:
+        """Yield lines with their numbers and signs, with a count for the middle of many.
+
+        - ``name``: the source of the lines, as ``--path`` names it.
+        - ``gutter``: the columns of the numbers.
+        """
         for line in self.shown.folded(lines):
             if isinstance(line, ShownLine):
-                yield from self.line(line, where.gutter)
+                yield from self.line(line, gutter)
             else:
-                more = f"{line:,} more lines (--path {printable(where.name)} {SHOWS_ALL}"
-                yield Text(f"{'…':>{where.gutter}}   {more}", "dim")
+                more = f"{line:,} more lines (--path {printable(name)} {SHOWS_ALL}"
+                yield Text(f"{'…':>{gutter}}   {more}", "dim")
 
     def line(self, line: ShownLine, width: int) -> Iterator[Text]:
         """Yield a line of code behind its number in the origin and its sign."""

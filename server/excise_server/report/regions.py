@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from rich.rule import Rule
-from rich.segment import Segment
+from rich.segment import Segment, Segments
 from rich.table import Table
 from rich.text import Text
 
@@ -48,7 +48,12 @@ class ColumnTitles:
 
 
 def pair_views(
-    score: Score, names: ColumnTitles, ids: Sequence[str], title: str, notes: Sequence[str] = ()
+    score: Score,
+    names: ColumnTitles,
+    ids: Sequence[str],
+    title: str,
+    notes: Sequence[str],
+    out: Console,
 ) -> Iterator[RenderableType]:
     """Yield which file or revision each column is, the score under its title, and its regions.
 
@@ -79,65 +84,52 @@ def pair_views(
             region_head = (f"region {member} of {len(regions)}", "bold")
             which = Text.assemble(region_head, f" · {share} of all divergent 1-4-grams")
             yield Text()
-            yield _Region(which, region, names)
+            yield from _region(which, region, names, out)
     yield from _elsewhere_view(score, groups, names.columns)
 
 
 # --- the texts -----------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class _Region:
-    """Above, origin, A and B. Below, the edits of both, of only A, and of only B.
+def _region(
+    title: Text, region: DivergentRegion, names: ColumnTitles, out: Console
+) -> Iterator[RenderableType]:
+    """Yield, above, origin, A and B; below, the edits of both, of only A, and of only B.
 
     On a terminal the three are side by side. In a pipe or file they are below each other,
     unwrapped, and the operations are rows of cells separated by tabs.
     """
-
-    title: Text
-    region: DivergentRegion
-    names: ColumnTitles
-
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        if console.is_terminal:
-            yield Rule(self.title, align="left", style="dim")
-            table = Table.grid(padding=(0, 2, 0, 0), expand=True)
-            table.add_column(width=7)
-            for _ in range(3):
-                table.add_column(ratio=1, overflow="fold")
-            table.add_row("", *self._heads())
-            table.add_row("", *self._bodies())
-            table.add_row()
-            for name, agreed, *cells in _operations(self.region, self.names):
-                table.add_row(Text("\n").join((name, agreed) if agreed else (name,)), *cells)
-            yield table
-            return
-        yield self.title
-        for head, body in zip(self._heads(), self._bodies(), strict=True):
+    segments = region.origin, region.a, region.b
+    heads = [
+        Text.assemble((column, "bold cyan"), (f" {_line_range([segment])}", "dim"))
+        for column, segment in zip(names.columns, segments, strict=True)
+    ]
+    # The exact text of the segments, within the rest of their first and last lines.
+    texts = names.texts or (None, None, None)
+    sources = [_source(*both) for both in zip(segments, texts, strict=True)]
+    lines = (line for source in sources if source != _NOTHING for line in source.lines)
+    drop = min((_indentation(line) for line in lines if line.strip()), default=0)
+    bodies = [replace(source, drop=drop) for source in sources]
+    if not out.is_terminal:
+        yield title
+        for head, body in zip(heads, bodies, strict=True):
             yield head
             yield from (Text(f"    {line}") for line in body.unwrapped())
-        for row in _operations(self.region, self.names):
+        for row in _operations(region, names):
             # A `Text` would expand its tabs.
-            yield Segment("\t".join(cell.plain for cell in row))
-            yield Segment.line()
-
-    @property
-    def _segments(self) -> tuple[excise.Segment, ...]:
-        return self.region.origin, self.region.a, self.region.b
-
-    def _heads(self) -> list[Text]:
-        return [
-            Text.assemble((column, "bold cyan"), (f" {_line_range([segment])}", "dim"))
-            for column, segment in zip(self.names.columns, self._segments, strict=True)
-        ]
-
-    def _bodies(self) -> list[_Source]:
-        """Return the exact text of the segments, within the rest of their first and last lines."""
-        texts = self.names.texts or (None, None, None)
-        sources = [_source(*both) for both in zip(self._segments, texts, strict=True)]
-        lines = (line for source in sources if source != _NOTHING for line in source.lines)
-        drop = min((_indentation(line) for line in lines if line.strip()), default=0)
-        return [replace(source, drop=drop) for source in sources]
+            yield Segments([Segment("\t".join(cell.plain for cell in row)), Segment.line()])
+        return
+    yield Rule(title, align="left", style="dim")
+    table = Table.grid(padding=(0, 2, 0, 0), expand=True)
+    table.add_column(width=7)
+    for _ in range(3):
+        table.add_column(ratio=1, overflow="fold")
+    table.add_row("", *heads)
+    table.add_row("", *bodies)
+    table.add_row()
+    for name, agreed, *cells in _operations(region, names):
+        table.add_row(Text("\n").join((name, agreed) if agreed else (name,)), *cells)
+    yield table
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,11 +242,11 @@ def _listed(order: Sequence[str], bag: Counter[str]) -> Text:
         if len(shown) == MAX_TOKENS:
             break
     more = bag.total() - len(shown)
-    return Text(" ".join(map(_shown, shown)) + (f" … {more:,} more" if more else ""))
-
-
-def _shown(token: str) -> str:
-    return _INDENTS.get(token) or printable(token if len(token) <= 200 else f"{token[:200]}…")
+    words = (
+        _INDENTS.get(token) or printable(token if len(token) <= 200 else f"{token[:200]}…")
+        for token in shown
+    )
+    return Text(" ".join(words) + (f" … {more:,} more" if more else ""))
 
 
 MAX_MATCHES = 20

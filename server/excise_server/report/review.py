@@ -25,7 +25,7 @@ from excise_server.review.candidate import review_digest
 from excise_server.review.decided import decided_states
 from excise_server.review.families import COMMENT
 from excise_server.review.heads import Head, heads_of_hunk, qualified
-from excise_server.review.hunks import FileChange, ReviewedFile, hunk_name, lines_named
+from excise_server.review.hunks import ReviewedFile, hunk_name, lines_named
 from excise_server.review.kinds import KINDS
 from excise_server.wire import documents as d
 
@@ -44,7 +44,8 @@ AROUND = 3
 def review_document(review: Review) -> d.ReviewDocument:
     """Return tasks with their families and hunks, candidates, scores, and who is left out."""
     candidates, order = review.candidates, [ranked.index for ranked in review.ranking]
-    words, group = words_of(review.matrix), 0
+    ids, group = review.matrix.ids, 0
+    words = words_of(ids, review.matrix.word)
     entries: list[d.CandidateEntry] = []
     clusters: list[d.CandidateCluster] = []
     tasks: list[d.TaskEntry] = []
@@ -54,7 +55,18 @@ def review_document(review: Review) -> d.ReviewDocument:
         own: dict[int, d.CandidateEntry] = {}
         for cluster, of_group in zip(ranked.clusters, reasons, strict=True):
             group += 1
-            clusters.append(_cluster(review, cluster, number, of_group))
+            counts = review.verdicts.counts(ids[i] for i in cluster.members)
+            clusters.append(
+                d.CandidateCluster.of(
+                    group_entry(cluster, ids),
+                    task=number,
+                    passed=counts["passed"],
+                    failed=counts["failed"],
+                    undecided=counts["undecided"],
+                    words=[review.matrix.word(i, cluster.representative) for i in cluster.members],
+                    reasons=of_group,
+                )
+            )
             for each in (each for each in ranked.ranking if each.index in cluster.members):
                 own[each.index] = _candidate(review, ranked, cluster, each, number, group)
         entries += [own[each.index] for each in ranked.ranking]
@@ -153,7 +165,9 @@ def chosen_hunks(document: d.ReviewDocument, names: Sequence[str]) -> d.ReviewDo
     """
     files = [file for task in document.tasks for file in task.files]
     wanted: dict[str, set[tuple[int, int]] | None] = {}
-    for name in map(_typed, names):
+    for typed in names:
+        # As the document spells it: with its bytes, or as it is shown.
+        name = typed if typed == visible(typed) else spelled(typed)
         matching = [file.path for file in files if fnmatchcase(file.path, name)]
         if matching:
             wanted |= dict.fromkeys(matching)
@@ -176,11 +190,6 @@ def chosen_hunks(document: d.ReviewDocument, names: Sequence[str]) -> d.ReviewDo
     return msgspec.structs.replace(document, tasks=[task for task in tasks if task.files])
 
 
-def _typed(name: str) -> str:
-    """Return what was typed as the document spells it: with its bytes, or as it is shown."""
-    return name if name == visible(name) else spelled(name)
-
-
 def _file_and_lines(
     files: Sequence[d.ReviewFileEntry], name: str
 ) -> tuple[str, tuple[int, int] | None]:
@@ -190,18 +199,15 @@ def _file_and_lines(
     path, _, lines = name.rpartition("#")
     of_path = [file for file in files if file.path == path]
     if not of_path:
-        raise SourceError(f"no changed file is called {visible(path or name)}", hint=_paths(files))
+        paths = list(dict.fromkeys(file.path for file in files))
+        hint = f"there are {first_few(paths, 8)}" if paths else "no file is changed"
+        raise SourceError(f"no changed file is called {visible(path or name)}", hint=hint)
     chosen = lines_named(lines)
     hunks = [hunk for file in of_path for hunk in file.hunks]
     if chosen is None or chosen not in {(hunk.lo, hunk.hi) for hunk in hunks}:
         hint = f"there are {first_few([f'#{hunk.name}' for hunk in hunks], 12)}"
         raise SourceError(f"{visible(path)} has no hunk {visible(lines)}", hint=hint)
     return path, chosen
-
-
-def _paths(files: Sequence[d.ReviewFileEntry]) -> str:
-    paths = list(dict.fromkeys(file.path for file in files))
-    return f"there are {first_few(paths, 8)}" if paths else "no file is changed"
 
 
 # --- tasks and candidates ------------------------------------------------------------------------
@@ -223,22 +229,6 @@ def _task(
         digest=review_digest(review.candidates.origin, members),
         families=[_family(each, files, by_id) for each in review.families[number - 1]],
         files=sorted(map(_file, files), key=lambda file: (KINDS.index(file.kind), file.path)),
-    )
-
-
-def _cluster(
-    review: Review, cluster: Cluster, number: int, reasons: list[d.ReasonEntry]
-) -> d.CandidateCluster:
-    ids = review.matrix.ids
-    counts = review.verdicts.counts(ids[i] for i in cluster.members)
-    return d.CandidateCluster.of(
-        group_entry(cluster, ids),
-        task=number,
-        passed=counts["passed"],
-        failed=counts["failed"],
-        undecided=counts["undecided"],
-        words=[review.matrix.word(i, cluster.representative) for i in cluster.members],
-        reasons=reasons,
     )
 
 
@@ -390,22 +380,21 @@ def _file(file: ReviewedFile) -> d.ReviewFileEntry:
         binary=file.text is None,
         mode=file.origin.mode if file.origin is not None else None,
         text=file.text if any(change.status == "deleted" for change in file.changes) else None,
-        changes=[_change(change) for change in file.changes],
+        changes=[
+            d.FileChangeEntry.of(
+                change,
+                path=spelled(change.path) if (side := change.new) is not None else None,
+                mode=side.mode if side is not None else None,
+                binary=hashlib.sha256(side.data).hexdigest()
+                if side is not None and change.text is None
+                else None,
+                facts=[visible(fact) for fact in change.pair.facts],
+                conflict=change.conflict or None,
+            )
+            for change in file.changes
+        ],
         hunks=[_hunk(file, hunk) for hunk in file.hunks],
         slots=[_slot(file, slot) for slot in file.slots() if len(slot) > 1],
-    )
-
-
-def _change(change: FileChange) -> d.FileChangeEntry:
-    side = change.new
-    is_binary = side is not None and change.text is None
-    return d.FileChangeEntry.of(
-        change,
-        path=spelled(change.path) if side is not None else None,
-        mode=side.mode if side is not None else None,
-        binary=hashlib.sha256(side.data).hexdigest() if side is not None and is_binary else None,
-        facts=[visible(fact) for fact in change.pair.facts],
-        conflict=change.conflict or None,
     )
 
 

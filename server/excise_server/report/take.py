@@ -79,14 +79,27 @@ def taken_document(
 
     Raises SourceError if the name of a file is not text, or it is a submodule.
     """
+    contents = []
     for file in result.files:
         check_no_submodule(file)
         if spelled(file.path) != file.path or spelled(file.old_path) != file.old_path:
             reason = f"{spelled(file.path)}: an editor cannot write this name"
             raise SourceError(reason, hint="take it with excise take --write")
+        old, new = file.old, file.new
+        is_text = all(side is None or side.lines is not None for side in (old, new))
+        contents.append(
+            d.ContentEntry.of(
+                _file(file),
+                old_mode=None if old is None else old.mode,
+                mode=None if new is None else new.mode,
+                old=_encoded(old),
+                new=_encoded(new),
+                is_text=is_text and _is_edit_of_text(old, new),
+            )
+        )
     return d.TakenDocument.of(
         take_document(top, result, None),
-        contents=[_content(file) for file in result.files],
+        contents=contents,
         refusal=None if refusal is None else refusal_entry(refusal),
     )
 
@@ -95,19 +108,6 @@ def refusal_entry(error: BrokenMixError) -> d.RefusalEntry:
     """Return why a mix is refused, for programs."""
     findings = [d.FindingEntry.of(found, name=visible(found.name)) for found in error.findings]
     return d.RefusalEntry(message=error.reason, findings=findings, mend=error.mend)
-
-
-def _content(file: FileEdit) -> d.ContentEntry:
-    old, new = file.old, file.new
-    sides = [side for side in (old, new) if side is not None]
-    return d.ContentEntry.of(
-        _file(file),
-        old_mode=None if old is None else old.mode,
-        mode=None if new is None else new.mode,
-        old=_encoded(old),
-        new=_encoded(new),
-        is_text=all(side.lines is not None for side in sides) and _is_edit_of_text(old, new),
-    )
 
 
 def _is_edit_of_text(old: Side | None, new: Side | None) -> bool:

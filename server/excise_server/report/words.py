@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Protocol
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from excise import Ranked, ScoreMatrix, agreement
 from excise.agreement import CODE, DIFFERENT, IDENTICAL, NAMES, OVERLAPS
@@ -31,8 +30,9 @@ LETTERS = {"created": "A", "deleted": "D", "renamed": "R", "modified": "M"}
 
 
 def plural(count: int, noun: str) -> str:
-    """Return "1 n-gram", "2,000 n-grams", "2 families"."""
-    several = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
+    """Return "1 n-gram", "2,000 n-grams", "2 families", "2 patches"."""
+    several = f"{noun}es" if noun.endswith("ch") else f"{noun}s"
+    several = f"{noun[:-1]}ies" if noun.endswith("y") else several
     return f"{count:,} {noun if count == 1 else several}"
 
 
@@ -106,18 +106,9 @@ def other_facets(facets: Sequence[str]) -> str:
     return f", other {' and '.join(facets)}" if facets else ""
 
 
-class _Worded(Protocol):
-    """A matrix that has a word for each pair."""
-
-    @property
-    def ids(self) -> tuple[str, ...]: ...
-    def word(self, i: int, j: int, /) -> str: ...
-
-
-def words_of(matrix: _Worded) -> list[list[str]]:
-    """Return the words of all pairs, in the shape of the matrix."""
-    every = range(len(matrix.ids))
-    return [[matrix.word(i, j) for j in every] for i in every]
+def words_of(ids: Sequence[str], word: Callable[[int, int], str]) -> list[list[str]]:
+    """Return the words of all pairs of a matrix, in its shape."""
+    return [[word(i, j) for j in range(len(ids))] for i in range(len(ids))]
 
 
 DISAGREE = "they disagree: read each, or run excise review --run 'COMMAND'"

@@ -92,13 +92,13 @@ def find_candidates(
         )
     target, notes = Target(origin), list[str]()
     if selection.onto == SAVED:
-        target = saved_target(repository, origin, untracked=selection.untracked)
+        target = saved_target(repository, origin)
         if differing := len(target.saved.keys() | target.unread.keys()):
             files = "1 file differs" if differing == 1 else f"{differing:,} files differ"
             notes.append(f"replayed onto the saved files, of which {files} from the commit")
     rejected: list[Rejected] = []
     listed = _listed(repository, selection, origin, rejected)
-    entries = read_worktrees(repository, origin, listed, selection.untracked, rejected)
+    entries = read_worktrees(repository, origin, listed, rejected)
     with_bases = _with_bases(repository, selection, origin, entries, rejected)
     read = read_changes(repository, with_bases, clock, rejected)
     by_state: dict[str, list[Candidate]] = {"changed": [], "unchanged": [], "landed": []}

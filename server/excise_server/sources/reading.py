@@ -140,16 +140,14 @@ class ReplayedCandidate:
         )  # fmt: skip
 
 
-def saved_target(repository: Repository, commit: str, *, untracked: bool = True) -> Target:
+def saved_target(repository: Repository, commit: str) -> Target:
     """Return the saved files of the checkout, of which those count that differ from a commit.
 
     Raises SourceError if git fails, or files of the checkout are in conflict.
     """
     listing = listing_of(repository, commit)
     worktrees = {os.path.realpath(tree.path) for tree in repository.worktrees()}
-    working = read_working(
-        repository, repository.top, listing, untracked=untracked, worktrees=worktrees
-    )
+    working = read_working(repository, repository.top, listing, worktrees=worktrees)
     tree = worktree_tree(working, Tree(), listing)
     [sides] = read_sides(repository, [tree])
     now = without_conversions(sides, tree.converted).sides
@@ -160,7 +158,6 @@ def read_worktrees(
     repository: Repository,
     origin: str,
     listed: Sequence[ListedCandidate],
-    untracked: bool,
     rejected: list[Rejected],
 ) -> list[ListedCandidate]:
     """Read the uncommitted files of the worktrees. Refs and patches pass through.
@@ -184,9 +181,7 @@ def read_worktrees(
             if isinstance(between, SourceError):
                 raise between
             head = changed_listing(listing, between)
-            working = read_working(
-                repository, candidate.folder, head, untracked=untracked, worktrees=worktrees
-            )
+            working = read_working(repository, candidate.folder, head, worktrees=worktrees)
             entries.append(replace(entry, head=head, working=working))
         except SourceError as error:
             rejected.append(Rejected(candidate.id, error.reason, error.hint))
@@ -196,7 +191,7 @@ def read_worktrees(
 def is_edited(repository: Repository, origin: str, entry: ListedCandidate) -> bool:
     """Return whether a worktree has uncommitted changes, or False if it cannot be read."""
     if entry.working is None and entry.candidate.folder:
-        [entry] = read_worktrees(repository, origin, [entry], True, []) or [entry]
+        [entry] = read_worktrees(repository, origin, [entry], []) or [entry]
     return bool(entry.working and entry.working.changes)
 
 
@@ -293,7 +288,7 @@ def read_file(
     about = _patches_about(repository, target.commit, path, started, homes)
     patches = [entry for entry in started if entry.candidate.id in about]
     unclear = [entry for entry, tree in trees if tree is None]
-    listed = read_worktrees(repository, target.commit, unclear, True, rejected)
+    listed = read_worktrees(repository, target.commit, unclear, rejected)
     asides = {e.candidate.id: tuple(e.working.asides) if e.working else () for e in listed}
     read = read_changes(repository, [*listed, *patches], clock, rejected)
     whole = {each.candidate.id: each for each in read}

@@ -312,7 +312,7 @@ def _read(repository: Repository, version: CandidateVersion, base: str) -> Read:
     if patch is not None:
         candidate = replace(candidate, base=base, commit=base)
     listed = [ListedCandidate(candidate, patch=patch)]
-    listed = read_worktrees(repository, base, listed, True, rejected)
+    listed = read_worktrees(repository, base, listed, rejected)
     for read in read_changes(repository, listed, time.time, rejected):
         return read
     raise SourceError(rejected[0].reason, name=visible(version.name), hint=rejected[0].hint)
