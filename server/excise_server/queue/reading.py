@@ -117,21 +117,12 @@ def newest(queue: Queue) -> Queue:
     )
 
 
-def as_series(queue: Queue) -> Queue:
-    """Return the queue with every series as one patch, under the id of its first message."""
-    sent: list[Member] = []
-    notes: list[tuple[str, str]] = []
+def missing_notes(queue: Queue) -> Iterator[tuple[str, str]]:
+    """Yield the id of the first message of each series that lacks some, and which."""
     for posting in postings([member.message for member in queue.sent]):
-        members = [queue.sent[index] for index in posting.messages]
-        if len(members) == 1 and not posting.missing:
-            sent.append(members[0])
-            continue
-        message = replace(members[0].message, patch=posting.patch, title=posting.title)
-        sent.append(Member(members[0].id, message))
         if posting.missing:
             places = ", ".join(map(str, posting.missing[:8]))
-            notes.append((members[0].id, f"missing from its series: {places}"))
-    return replace(queue, sent=tuple(sent), notes=(*queue.notes, *notes))
+            yield queue.sent[posting.messages[0]].id, f"missing from its series: {places}"
 
 
 def _messages(data: bytes) -> tuple[Message, ...]:
