@@ -21,6 +21,8 @@ from excise.evaluation import (
     measures,
 )
 
+pytestmark = pytest.mark.slow
+
 LOCAL = [name for name in MEASURES if MEASURES[name].resource in (None, "synonyms")]
 WORLD = Resources(synonyms=lambda word: {word})
 
@@ -112,7 +114,6 @@ def test_any_text_has_a_value(name, origin, reference, hypothesis):
     value(name, origin, reference, hypothesis)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", LOCAL)
 def test_a_megabyte_has_a_value(name):
     long = "".join(f"call_{at % 977}(x, {at})\n" for at in range(60_000))
