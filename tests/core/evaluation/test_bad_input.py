@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -13,7 +14,6 @@ from sacrebleu.tokenizers.tokenizer_ter import TercomTokenizer
 
 from excise.evaluation import (
     MEASURES,
-    Library,
     MeasureUnavailableError,
     Resources,
     base,
@@ -168,12 +168,12 @@ def test_one_reference_twice_changes_nothing(name):
 
 
 def test_a_library_that_is_not_there_is_named_with_the_command():
-    absent = Library("no_such_module", "no-such-package")
-    assert absent.missing() == (
+    assert base.missing_library("no-such-package") == (
         "no-such-package is not installed; install the extra 'eval': pip install '.[eval]' in a "
         "clone of excise, or pip install 'FILE.whl[eval]' with its wheel"
     )
-    assert absent.version == "none"
+    by_it = replace(MEASURES["bleu"], package="no-such-package")
+    assert "|no-such-package:none|" in by_it.signature()
 
 
 @pytest.mark.parametrize("name", [name for name in LOCAL if MEASURES[name].package])
@@ -181,7 +181,7 @@ def test_without_its_library_a_measure_is_left_out_by_name(name, monkeypatch):
     monkeypatch.setattr(base, "find_spec", lambda module: None)
     found = measure(name, WORLD)
     assert "is not installed; install the extra 'eval': pip install '.[eval]'" in found.missing()
-    with pytest.raises(MeasureUnavailableError, match=f"^{name}: {found.package.distribution}"):
+    with pytest.raises(MeasureUnavailableError, match=f"^{name}: {found.package}"):
         found(origin="", reference="a", hypothesis="b")
 
 
