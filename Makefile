@@ -32,7 +32,7 @@ RUN_CLIENT = VENV="$(abspath $(VENV))" node $(CLIENT)/scripts/run.mjs
 
 help:
 	@echo "make demo     a real language-server session on examples/, as an editor shows it; then excise on eight worktrees, in build/demo"
-	@echo "make quick    while you work, 40 seconds: ruff, mypy, import contracts, the fast tests"
+	@echo "make quick    while you work, 35 seconds: ruff, mypy, import contracts, the fast tests"
 	@echo "make test     every test, on all cores (data for measuring: EXCISE_DATA=DIR)"
 	@echo "make code     try the VS Code extension on examples/, in a browser"
 	@echo "make check    everything static: ruff, cython-lint, mypy --strict, import contracts, eslint, tsc"

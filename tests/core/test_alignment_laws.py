@@ -12,6 +12,8 @@ from tests.reference import triples
 from tests.reference.budget import examples, scaled
 from tests.reference.implementations import IMPLEMENTATIONS
 
+pytestmark = pytest.mark.slow
+
 ORACLE, CORE = IMPLEMENTATIONS["oracle"], IMPLEMENTATIONS["core"]
 ALPHABETS = (2, 3, 5, 10, 30, 100, 1000)
 GRANULARITY = pytest.mark.parametrize("granularity", ["token", "line", "nested"])

@@ -539,6 +539,7 @@ def repeating(choice, hunks, edits):
     return "\n".join([*whole, ""]).encode()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(8))
 def test_many_blocks_of_few_kinds_stand_where_the_oracle_has_them(seed):
     """Over a thousand pairs of blocks: these are compared by their kinds."""

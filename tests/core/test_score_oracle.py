@@ -11,6 +11,8 @@ from tests.reference import oracle, score, triples
 from tests.reference.budget import examples, scaled
 from tests.reference.implementations import IMPLEMENTATIONS
 
+pytestmark = pytest.mark.slow
+
 ORACLE, CORE = IMPLEMENTATIONS["oracle"], IMPLEMENTATIONS["core"]
 GRANULARITY = pytest.mark.parametrize("granularity", ["token", "line", "nested"])
 LANGUAGE = pytest.mark.parametrize("language", [None, "python"])
@@ -58,7 +60,6 @@ def test_the_oracle_judges_dropped_comments(place, granularity, language, triple
     agree(triple, place=place, granularity=granularity, language=language, comments="drop")
 
 
-@pytest.mark.slow
 @FORM
 @pytest.mark.parametrize("symbols", [2, 3, 6, 20, 200])
 def test_the_oracle_judges_longer_sequences(lcs, place, symbols):

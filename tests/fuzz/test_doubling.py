@@ -108,7 +108,7 @@ def test_groups_of_many_patches():
 
 def test_duplicates_among_many_patches():
     def compared(members):
-        find_duplicates(proposals_of(members), together=True, with_why=False)
+        find_duplicates(proposals_of(members), with_why=False)
 
     def members(n):
         return [(str(number), read(mail(number))[0]) for number in range(n)]

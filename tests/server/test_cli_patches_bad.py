@@ -145,6 +145,7 @@ def test_parts_nested_without_end():
     assert len(found["patches"]) == 1
 
 
+@pytest.mark.slow
 def test_two_hundred_messages_of_one_id():
     sent = mail("x", "a", "b", more="Message-ID: <1@x>\n") * 200
     found = grouped("-", stdin=sent)

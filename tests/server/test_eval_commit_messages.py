@@ -13,6 +13,8 @@ from excise_server.evaluation.commit_messages import read_pair as read_line
 from excise_server.evaluation.resources import resources
 from excise_server.foundation.inputs import SourceError
 
+pytestmark = pytest.mark.slow
+
 for needed in ("sacrebleu", "rouge_score"):
     pytest.importorskip(needed, reason="pip install '.[eval]'")
 
@@ -118,7 +120,6 @@ def test_empty_messages_are_messages():
         assert rho is None or -1 <= rho <= 1
 
 
-@pytest.mark.slow
 def test_the_command_prints_the_table_of_measures_and_that_of_factors():
     messages = [
         {"id": 1, "prediction": "Fix bug", "reference": "Fix bug", "ratings": [4, 4, 4]},

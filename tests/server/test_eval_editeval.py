@@ -8,11 +8,7 @@ import pytest
 from tests.server.command import excise
 
 from excise.evaluation import measures
-from excise_server.evaluation.editeval import (
-    Example,
-    read_example,
-    task_scores,
-)
+from excise_server.evaluation.editeval import Example, read_example
 
 VALUE = {
     "id": "jfleg-test-0",
@@ -30,14 +26,27 @@ def test_the_papers_own_names_are_read_too():
 
 
 EXAMPLES = [
-    Example("1", "a b c", ("a b d", "x y z"), "fluency"),
-    Example("2", "a b c", ("a b c",), "fluency"),
-    Example("3", "p q", ("p",), "clarity"),
+    {"id": "1", "input": "a b c", "edits": ["a b d", "x y z"], "tasks": "fluency"},
+    {"id": "2", "input": "a b c", "edits": ["a b c"], "tasks": "fluency"},
+    {"id": "3", "input": "p q", "edits": ["p"], "tasks": "clarity"},
 ]
 
 
-def test_the_copy_baseline_by_task_and_averaged():
-    assert task_scores(EXAMPLES, measures(["em", "em-diff"])) == {
+def scores(folder, examples, names, predictions=None, *options):
+    """Return what the command says of each task, and on average."""
+    path, answers = folder / "examples.jsonl", folder / "predictions.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in examples))
+    command = ["eval", str(path), "--protocol", "editeval", "--measures", names, *options]
+    if predictions is not None:
+        rows = [{"id": name, "prediction": text} for name, text in predictions.items()]
+        answers.write_text("".join(json.dumps(row) + "\n" for row in rows))
+        command += ["--predictions", str(answers)]
+    ran = excise(*command, "--format", "json")
+    return {key: ran.json[key] for key in ("tasks", "average")} if ran.out else ran.err
+
+
+def test_the_copy_baseline_by_task_and_averaged(tmp_path):
+    assert scores(tmp_path, EXAMPLES, "em,em-diff") == {
         "tasks": {
             "fluency": {"n": 2, "em": 0.5, "em-diff": 0.5},
             "clarity": {"n": 1, "em": 0.0, "em-diff": 0.0},
@@ -46,22 +55,21 @@ def test_the_copy_baseline_by_task_and_averaged():
     }
 
 
-def test_the_best_gold_edit_counts_and_of_a_distance_the_nearest():
+def test_the_best_gold_edit_counts_and_of_a_distance_the_nearest(tmp_path):
     pytest.importorskip("rapidfuzz", reason="pip install '.[eval]'")
-    first = EXAMPLES[:1]
-    found = task_scores(first, measures(["sari", "ed"]), lambda example: "x y z")["average"]
+    first, edited = EXAMPLES[:1], {"1": "x y z"}
+    found = scores(tmp_path, first, "sari,ed", edited)["average"]
     alone = measures(["sari"])[0](origin="a b c", reference="x y z", hypothesis="x y z").value
     assert found == {"n": 1, "sari": alone, "ed": 0.0}
-    joint = task_scores(first, measures(["sari"]), lambda example: "x y z", best=False)
+    joint = scores(tmp_path, first, "sari", edited, "--references", "measure")
     assert joint["average"]["sari"] < alone
 
 
-def test_examples_without_a_prediction_are_left_out():
-    predictions = {"2": "a b c"}
-    found = task_scores(EXAMPLES, measures(["em"]), lambda example: predictions.get(example.id))
+def test_examples_without_a_prediction_are_left_out(tmp_path):
+    found = scores(tmp_path, EXAMPLES, "em", {"2": "a b c"})
     assert found == {"tasks": {"fluency": {"n": 1, "em": 1.0}}, "average": {"n": 1, "em": 1.0}}
-    nothing = task_scores(EXAMPLES, measures(["em"]), lambda example: None)
-    assert nothing == {"tasks": {}, "average": {}}
+    nothing = scores(tmp_path, EXAMPLES, "em", {"9": "a b c"})
+    assert "no example has a prediction" in nothing
 
 
 def evaluated(tmp_path, predictions):

@@ -17,6 +17,8 @@ from excise_server.evaluation.journal import Journal
 from excise_server.evaluation.scoring import Job, OutputValues, Row, key_of, score_all
 from excise_server.records.outputs import read_record
 
+pytestmark = pytest.mark.slow
+
 for needed in ("rapidfuzz", "sacrebleu"):
     pytest.importorskip(needed, reason="pip install '.[eval]'")
 
@@ -45,7 +47,6 @@ def scored_keys(journal) -> list[str]:
     return [value["k"] for value in values if "k" in value]
 
 
-@pytest.mark.slow
 def test_a_killed_run_goes_on_where_it_was(data, tmp_path):
     journal = tmp_path / "journal"
     options = [
@@ -80,7 +81,6 @@ def test_a_killed_run_goes_on_where_it_was(data, tmp_path):
     assert ran.json == excise(*options).json
 
 
-@pytest.mark.slow
 def test_an_interrupt_says_how_to_go_on(data, tmp_path):
     journal = tmp_path / "journal"
     options = [
@@ -201,7 +201,6 @@ def rows(texts: list[str], measures: tuple[Measure, ...]) -> list[Row]:
     return [Row(key_of(one, Job()), one, measures) for one in records]
 
 
-@pytest.mark.slow
 def test_a_worker_that_dies_costs_its_output_alone():
     texts = ["a" * (at + 1) for at in range(40)]
     texts[7], texts[30], texts[20] = "die", "fail", "nan"

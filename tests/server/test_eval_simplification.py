@@ -23,6 +23,8 @@ from excise_server.evaluation.simplification import (
 )
 from excise_server.foundation.inputs import SourceError
 
+pytestmark = pytest.mark.slow
+
 WORDS = st.lists(st.sampled_from("abcd"), max_size=12)
 
 
@@ -134,7 +136,6 @@ def test_an_operation_may_never_occur():
     assert most_even_split(np.zeros((4, 2)), {"a": 2, "b": 2}, 0, attempts=2)[1] == 0.0
 
 
-@pytest.mark.slow
 def test_the_command_drops_what_is_poorly_aligned_and_deals_anew(tmp_path):
     pairs = [
         {"before": "a b c d", "after": "a c d", "split": "train"},

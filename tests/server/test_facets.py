@@ -138,6 +138,7 @@ def test_a_script_that_the_candidate_itself_or_a_saved_file_names_is_code(repo):
     assert facets(repo, alone, saved={"b.py": Side("100644", b"")}) == {}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name",
     ["-e.py", "--help.py", "a\nb.py", "a;ls.py", "$(ls).py", "'.py", ".*.py", "\\w.py", "é.py",

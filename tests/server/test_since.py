@@ -462,11 +462,11 @@ def test_a_thousand_candidates_and_the_two_hundred_that_are_remembered(repo, tmp
     repository = opened(str(repo.path))
     seen = [Candidate(f"branch:{name}", "", "", "") for name in names[: MAX_SEEN + 1]]
     for candidate in seen:
-        note_reviewed(repository, candidate, "test", tmp_path / "other")
+        note_reviewed(repository, candidate, "test")
     oldest, newest = (CandidateVersion("it", seen[place]) for place in (0, -1))
-    assert version_reviewed(repository, newest, tmp_path / "other").remembered
+    assert version_reviewed(repository, newest).remembered
     with pytest.raises(SourceError, match="nothing is known"):
-        version_reviewed(repository, oldest, tmp_path / "other")
+        version_reviewed(repository, oldest)
 
 
 def test_a_long_change_is_cut_on_the_page_and_whole_with_v(repo):

@@ -457,7 +457,7 @@ def test_a_damaged_note_names_nothing():
         assert note.read() is None
         note.begin(TEXT)
         assert note.read() == TEXT
-        for at, value in ((33, 200), (33, 0), (34, 0x2F), (0, 7)):
+        for at, value in ((0, 200), (0, 32), (33, 0x2F), (0, 7)):
             note.begin(TEXT)
             note._page[at] = value
             assert note.read() is None

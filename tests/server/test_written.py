@@ -251,6 +251,7 @@ def test_a_save_over_a_new_file_stays_when_the_take_is_put_back(top, either):
     assert snapshot(top) == before | {"a.txt": (mode, SAVE), "n/new.txt": (mode, SAVE)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", range(1, 7))
 def test_a_killed_take_is_put_back_by_the_next_command(top, either, number):
     before = snapshot(top)
@@ -464,6 +465,7 @@ def test_undo_of_a_rename_keeps_what_was_edited_under_the_new_name(top):
     assert not (top / "e.txt").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", range(1, 7))
 def test_an_undo_that_was_killed_is_put_back_and_can_be_done_again(top, number):
     before = snapshot(top)

@@ -37,12 +37,11 @@ from excise.evaluation import (
     translation,
     word_mover,
 )
-from excise.evaluation.base import Item, Library, Measure, MeasureUnavailableError, Resources, Value
+from excise.evaluation.base import Item, Measure, MeasureUnavailableError, Resources, Value
 
 __all__ = [
     "MEASURES",
     "Item",
-    "Library",
     "Measure",
     "MeasureUnavailableError",
     "Resources",

@@ -138,23 +138,11 @@ def best(
 # --- what a measure needs ------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Library:
-    """A library that a measure is computed by, which the extra ``eval`` of excise brings."""
-
-    module: str
-    distribution: str
-
-    def missing(self) -> str | None:
-        """Say what to install, or None if the library is installed."""
-        if find_spec(self.module.partition(".")[0]) is not None:
-            return None
-        return f"{self.distribution} is not installed; {extra_hint('eval')}"
-
-    @property
-    def version(self) -> str:
-        """Version of the installed library."""
-        return _version(self.distribution)
+def missing_library(distribution: str) -> str | None:
+    """Say what to install, or None if a library is there, which the extra ``eval`` brings."""
+    if find_spec(distribution.replace("-", "_")) is not None:
+        return None
+    return f"{distribution} is not installed; {extra_hint('eval')}"
 
 
 @cache
@@ -212,7 +200,7 @@ class Measure:
     - ``needs_origin``: whether the value depends on the origin.
     - ``several``: how several references count: ``max``, ``min``, ``mean`` (of the values for each)
       or ``joint`` (they enter the formula together).
-    - ``package``: the library that computes it; None for own code without dependencies.
+    - ``package``: the distribution that computes it; None for own code without dependencies.
     - ``resource``: the field of `Resources` that it needs.
     """
 
@@ -225,7 +213,7 @@ class Measure:
     larger_is_better: bool = True
     needs_origin: bool = False
     several: str = "max"
-    package: Library | None = None
+    package: str | None = None
     resource: str | None = None
     resources: Resources = Resources()
 
@@ -242,7 +230,7 @@ class Measure:
         """Say why the measure cannot run here and which command helps, or None if it can."""
         if self.resource is not None and getattr(self.resources, self.resource) is None:
             return self.resources.missing.get(self.resource, _NEEDS[self.resource])
-        return self.package.missing() if self.package else None
+        return missing_library(self.package) if self.package else None
 
     def having(self, resources: Resources) -> Measure:
         """Return the measure with the resources that it needs."""
@@ -256,7 +244,7 @@ class Measure:
         if self.resource is not None and self.resource in self.resources.names:
             parts.append(f"{self.resource}:{self.resources.names[self.resource]}")
         if self.package is not None:
-            parts.append(f"{self.package.distribution}:{self.package.version}")
+            parts.append(f"{self.package}:{_version(self.package)}")
         # The text also depends on the grammars that found the comments.
         dropped = f"@{syntax.version()}" if comments == "drop" else ""
         return "|".join((*parts, f"refs:{self.several}", f"comments:{comments}{dropped}"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from difflib import unified_diff
 
-from excise.evaluation.base import Item, Library, Measure, Value, best
+from excise.evaluation.base import Item, Measure, Value, best, missing_library
 from excise.text import normalise, raw_lines
 
 
@@ -63,7 +63,7 @@ def nes(item: Item) -> Value:
     )
 
 
-_RAPIDFUZZ = Library("rapidfuzz", "rapidfuzz")
+_RAPIDFUZZ = "rapidfuzz"
 
 REWRITE = 0.8
 """From this normalised edit distance on, a text is called a rewrite: the tau of the paper."""
@@ -78,7 +78,7 @@ def rewrite_note(origin: str, hypothesis: str) -> str | None:
     docs/evaluation.md says how `REWRITE` was chosen.
     """
     cells = len(origin) * len(hypothesis)
-    if len(origin) < SHORTEST or cells > MOST_CELLS or _RAPIDFUZZ.missing() is not None:
+    if len(origin) < SHORTEST or cells > MOST_CELLS or missing_library(_RAPIDFUZZ) is not None:
         return None
     from rapidfuzz.distance import Levenshtein
 

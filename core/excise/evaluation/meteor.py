@@ -8,7 +8,7 @@ from functools import cache, lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
-from excise.evaluation.base import Item, Library, Measure, Synonyms, Value, best
+from excise.evaluation.base import Item, Measure, Synonyms, Value, best
 from excise.evaluation.ngrams import ratio
 
 PUNCTUATION = str.maketrans("", "", "!()-[]{};:'\"\\,<>./?@#$%^&*_~")
@@ -168,7 +168,7 @@ MEASURES = tuple(
         score=function,
         source=source,
         key=_key(name, choices),
-        package=Library("nltk", "nltk"),
+        package="nltk",
         resource="synonyms",
     )
     for name, function, source, choices in (

@@ -7,7 +7,7 @@ from functools import cache, partial
 from typing import Any
 
 from excise.alignment import align
-from excise.evaluation.base import Item, Library, Measure, Value, best
+from excise.evaluation.base import Item, Measure, Value, best
 from excise.evaluation.ngrams import f1
 from excise.tokens import Vocabulary
 
@@ -15,7 +15,6 @@ CELLS = 1_000_000
 """Size of the table up to which the library computes ROUGE-L; above, our kernel: same number."""
 
 _SENTENCE = re.compile(r"[^.]+\.?")
-_LIBRARY = Library("rouge_score", "rouge-score")
 
 
 def rouge(item: Item, kind: str) -> Value:
@@ -81,7 +80,7 @@ MEASURES = tuple(
         source=source,
         key=f"{prefix}{kind}|f1|tok:a-z0-9|case:lc|stem:no|0/0:1{suffix}",
         needs_origin=bool(prefix),
-        package=_LIBRARY,
+        package="rouge-score",
     )
     for prefix, score, source, suffix in (
         ("", rouge, "Lin 2004", ""),

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
-from excise.evaluation.base import Item, Library, Measure, MeasureUnavailableError, Value
+from excise.evaluation.base import Item, Measure, MeasureUnavailableError, Value
 
 TER_PAIRS = 1_000_000
 """Words of a hypothesis times words of a reference, above which TER is not computed."""
@@ -126,7 +126,7 @@ def sacrebleu_tokens(text: str, kind: str) -> list[str]:
     return tokens
 
 
-SACREBLEU = Library("sacrebleu", "sacrebleu")
+SACREBLEU = "sacrebleu"
 
 MEASURES = (
     Measure(

@@ -150,9 +150,8 @@ def command(
                 opened_state = stack.enter_context(closing(State(state)))
                 sent = _read_state(opened_state, paths)
             else:
-                counted = read_counted(paths, sys.stdin.buffer, _map(), advance=advance)
-                own = counted.queue, counted.pool, counted.changes, counted.patch_of
-                sent = _Sent(counted.queue, _proposals(*own), counted.pool, counted.patch_of)
+                queue, pool, changes, of = read_counted(paths, sys.stdin.buffer, _map(), advance)
+                sent = _Sent(queue, _proposals(queue, pool, changes, of), pool, of)
         if asked is not None:
             return _show_like(asked, sent, format, output, verbose=verbose)
         near = None if repository is None else _near(repository, onto, sent)
@@ -164,21 +163,21 @@ def command(
 
 def _read_state(state: State, paths: tuple[str, ...]) -> _Sent:
     """Keep what is new, and return all that the state knows."""
-    watched = read_watched(paths, sys.stdin.buffer, state)
-    about = [f"state {state.path}: {len(watched.new):,} new, {len(state.entries):,} in all"]
-    about += [f"seen before and not read again: {watched.known:,}"] if watched.known else []
+    queue, new, known = read_watched(paths, sys.stdin.buffer, state)
+    about = [f"state {state.path}: {len(new):,} new, {len(state.entries):,} in all"]
+    about += [f"seen before and not read again: {known:,}"] if known else []
     about += [f"state {state.path}: {state.rebuilt}"] if state.rebuilt else []
-    changes = dict(zip((entry.id for entry in state.entries), state.changes(), strict=True))
-    entries = state.entries_of(watched.queue.patches)
+    every = zip(state.entries, state.changes(), strict=True)
+    entries = [(entry, changed) for entry, changed in every if entry.message.patch.files]
     pool = Pool()
-    for entry in entries:  # nothing is read again, or counted unasked
+    for entry, _ in entries:  # nothing is read again, or counted unasked
         pool.add_read(entry.message.patch, entry.edits, entry.ids)
 
     def patch_of(number: int) -> Patch:
-        return state.whole(entries[number])
+        return state.whole(entries[number][0])
 
-    proposals = _proposals(watched.queue, pool, [changes[entry.id] for entry in entries], patch_of)
-    return _Sent(watched.queue, proposals, pool, patch_of, watched.new, tuple(about))
+    proposals = _proposals(queue, pool, [changed for _, changed in entries], patch_of)
+    return _Sent(queue, proposals, pool, patch_of, new, tuple(about))
 
 
 def _proposals(

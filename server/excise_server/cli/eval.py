@@ -346,6 +346,7 @@ def _correlation(
 
 def _check_plot(path: str) -> None:
     """Refuse before any work what would fail after it."""
+    from excise.evaluation.base import missing_library
     from excise_server.evaluation import plot
 
     if not path.lower().endswith(plot.FORMATS):
@@ -353,7 +354,7 @@ def _check_plot(path: str) -> None:
     folder = os.path.dirname(path) or "."
     if not os.path.isdir(folder):
         raise click.UsageError(f"--plot: there is no folder {folder}.")
-    if (why := plot.MATPLOTLIB.missing()) is not None:
+    if (why := missing_library("matplotlib")) is not None:
         raise SourceError(why)
 
 

@@ -18,14 +18,14 @@ from excise_server.cli.progress import Advance, progress
 from excise_server.cli.streams import say, show
 from excise_server.foundation.inputs import SourceError
 from excise_server.records.lines import BadLine, opened, read_records
-from excise_server.records.outputs import ScoreRecord, read_score_record
+from excise_server.records.outputs import Record, read_score_record
 from excise_server.report.documents import record_line, summary_document
 from excise_server.wire.documents import ErrorLine, RecordLine, json_line, json_text
 
 
 def _scored(
     stream: IO[bytes], path: str, choices: MeasureOptions
-) -> Iterator[tuple[ScoreRecord | BadLine, excise.Score | str]]:
+) -> Iterator[tuple[Record | BadLine, excise.Score | str]]:
     """Yield each record with its score, or with the reason why it has none."""
     for record in read_records(stream, read_score_record, path):
         score: excise.Score | str
@@ -58,11 +58,13 @@ def score_lines(path: str, choices: MeasureOptions) -> int:
         scored = 0
         for scored, (record, score) in enumerate(_scored(stream, path, choices), start=1):
             line: RecordLine | ErrorLine
+            name = record.id if isinstance(record, BadLine) else record.value["id"]
             if isinstance(record, BadLine) or isinstance(score, str):
-                line = ErrorLine(id=record.id, error=str(score))
+                line = ErrorLine(id=name, error=str(score))
                 bad += 1
             else:
-                line = record_line(record.id, score, several=record.several)
+                several = isinstance(record.value["reference"], list)
+                line = record_line(name, score, several=several)
             print(json_line(line), flush=True)
             advance(scored if length is None else stream.tell())
     if bad:
@@ -110,7 +112,7 @@ def _summary(path: str, choices: MeasureOptions) -> tuple[excise.CorpusScore, in
             if isinstance(record, BadLine) or isinstance(score, str):
                 errors.append(str(score))
             else:
-                tasks.append(record.id if record.task is None else record.task)
+                tasks.append(record.cluster)
                 rewrites.extend(note for note in score.notes if note.startswith("rewrite: "))
                 yield score
             advance(number if length is None else stream.tell())

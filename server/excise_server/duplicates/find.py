@@ -356,7 +356,6 @@ def find_duplicates(
     queries: Sequence[Proposal],
     others: Sequence[Proposal] = (),
     *,
-    together: bool = False,
     least: Level = "possibly",
     top: int = 5,
     with_why: bool = True,
@@ -365,7 +364,6 @@ def find_duplicates(
 ) -> Duplicates:
     """Compare proposals with others, or with each other if there are no others.
 
-    - ``together``: whether they are also compared with each other if there are others.
     - ``least``: the lowest level of the returned pairs; ``none`` for all that have anything in
       common.
     - ``top``: the number of pairs for each proposal in question; 0 for all.
@@ -375,7 +373,7 @@ def find_duplicates(
     proposals = (*queries, *others)
     finder = _PairFinder(proposals, least, EvidenceReader(background), advance, with_why=with_why)
     pairs: dict[tuple[int, int], Pair] = {}
-    among = range(len(queries), len(proposals)) if others and not together else None
+    among = range(len(queries), len(proposals)) if others else None
     for index in range(len(queries)):
         for pair in finder.nearest(index, among, top):
             pairs.setdefault((min(pair.new, pair.other), max(pair.new, pair.other)), pair)

@@ -8,8 +8,7 @@ too.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from functools import partial
+from collections.abc import Collection, Mapping, Sequence
 from statistics import fmean, pstdev
 from typing import Any, NamedTuple
 
@@ -44,36 +43,36 @@ class Example(NamedTuple):
     documents: tuple[str, ...] = ()
 
 
-def _copy(example: Example) -> str | None:
-    return example.input
-
-
 def editeval(
     data: str,
     measures: Sequence[Measure],
     progress: Progress,
     *,
-    predictions: str | None = None,
-    best: bool = True,
+    predictions: str | None,
+    best: bool,
     skipped: Mapping[str, str],
 ) -> Report:
-    """Score the predictions of a file, or the copy baseline, by task.
+    """Score the predictions of a file, or the copy baseline, by task, in order of first appearance.
 
-    Predictions by several prompts are averaged over these, with their spread beside it.
+    An example without a prediction is left out. Predictions by several prompts are averaged over
+    these, with their spread beside it. The average over tasks is unweighted.
+
+    - ``best``: whether the best gold edit counts, each taken alone (EditEval, appendix C), or all
+      of them by each measure's own convention.
     """
     nothing = "nothing to score"
     examples, bad = read_all(data, lambda _, value: read_example(value), nothing)
-    answers: dict[str, Callable[[Example], str | None]] = {"": _copy}
+    answers: dict[str, list[str | None]] = {"": [example.input for example in examples]}
     if predictions is not None:
         found, more = read_all(predictions, _prediction, nothing)
         bad += more
         texts: dict[str, dict[str, str]] = {}
         for prompt, name, text in found:
             texts.setdefault(prompt, {})[name] = text
-        answers = {prompt: partial(_answer, of_prompt) for prompt, of_prompt in texts.items()}
-    missing = sum(answer(example) is None for example in examples for answer in answers.values())
+        answers = {p: [own.get(example.id) for example in examples] for p, own in texts.items()}
+    missing = sum(text is None for own in answers.values() for text in own)
     with progress("Scoring", None):
-        values = [_values(examples, measures, answer, best) for answer in answers.values()]
+        values = [_values(examples, measures, own, best) for own in answers.values()]
     prompts = [_by_task(by_task) for by_task in values]
     if not any(scores["tasks"] for scores in prompts):
         raise SourceError("no example has a prediction", name=predictions or data)
@@ -113,44 +112,23 @@ def editeval(
     return Report(document, parts, remarks, bool(bad or missing))
 
 
-def task_scores(
-    examples: Iterable[Example],
-    measures: Sequence[Measure],
-    predict: Callable[[Example], str | None] = _copy,
-    *,
-    best: bool = True,
-) -> Document:
-    """Score predictions by task, in order of first appearance, then their unweighted mean.
-
-    An example without a prediction is left out. The best gold edit counts, each taken alone
-    (EditEval, appendix C), or all of them by each measure's own convention.
-
-    Returns: ``{"tasks": {task: row}, "average": row}``, where a row holds ``n``, the number of
-    examples, and the mean of each measure; the average is empty if there is no task.
-    """
-    return _by_task(_values(examples, measures, predict, best))
-
-
-def _answer(texts: Mapping[str, str], example: Example) -> str | None:
-    return texts.get(example.id)
-
-
 def _values(
-    examples: Iterable[Example],
+    examples: Sequence[Example],
     measures: Sequence[Measure],
-    predict: Callable[[Example], str | None],
+    texts: Sequence[str | None],
     best: bool,
 ) -> dict[str, list[dict[str, float]]]:
     """Return the scores of each example that has a prediction, by task."""
     values: dict[str, list[dict[str, float]]] = {}
-    for example in examples:
-        if (text := predict(example)) is not None:
+    for example, text in zip(examples, texts, strict=True):
+        if text is not None:
             scores = {measure.name: _score(measure, example, text, best) for measure in measures}
             values.setdefault(example.task, []).append(scores)
     return values
 
 
 def _by_task(values: Mapping[str, list[dict[str, float]]]) -> Document:
+    """Return ``{"tasks": {task: row}, "average": row}``, of which a row has ``n`` and the means."""
     tasks = {task: {"n": len(rows)} | _means(rows) for task, rows in values.items()}
     if not tasks:
         return {"tasks": {}, "average": {}}

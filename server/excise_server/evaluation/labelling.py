@@ -21,11 +21,8 @@ class Labelled(NamedTuple):
     reason: str = ""
 
 
-class _Program(NamedTuple):
-    """The parts to run, in order, and the command that does it (None: Python itself)."""
-
-    command: str | None
-    parts: tuple[str, ...]
+_Program = tuple[str | None, tuple[str, ...]]
+"""The command that runs a program (None: Python itself), and its parts in order."""
 
 
 def label(
@@ -46,7 +43,7 @@ def label(
         distinct = sorted(parts for by, parts in to_run if by == command)
         with closing(run_all(distinct, jobs, seconds=seconds, command=command)) as ran:
             for parts, verdict in zip(distinct, ran, strict=True):
-                verdicts[_Program(command, parts)] = verdict
+                verdicts[command, parts] = verdict
                 advance(len(verdicts))
     labelled = []
     for record, program in zip(records, programs, strict=True):
@@ -74,10 +71,10 @@ def _program(record: Record, commands: Mapping[str, str]) -> _Program | str:
     if not tests.strip():
         return "'tests' is missing"
     if command is None:
-        return _Program(None, (first, setup, record.hypothesis, tests))
+        return None, (first, setup, record.hypothesis, tests)
     # A Go file begins with its package.
     texts = setup, first, record.hypothesis, tests
-    return _Program(command, ("\n".join(text for text in texts if text),))
+    return command, ("\n".join(text for text in texts if text),)
 
 
 def counts(labelled: Iterable[Labelled]) -> dict[str, int]:

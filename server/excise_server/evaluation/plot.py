@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from excise.evaluation import Library
 from excise_server.evaluation.run import Document
 from excise_server.evaluation.tables import order
 from excise_server.foundation.inputs import SourceError
@@ -18,7 +17,6 @@ Panel = tuple[str, Document]
 """A title, and the entries of measures by their names."""
 
 FORMATS = (".png", ".pdf", ".svg")
-MATPLOTLIB = Library("matplotlib", "matplotlib")
 
 # Okabe and Ito's blue and orange: distinct for every kind of colour vision, and in grey.
 _OURS, _OTHERS, _LINE = "#0072B2", "#E69F00", "#222222"

@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
 from excise_server.foundation.changes import SUBMODULE, Side
 from excise_server.foundation.escape import visible
 from excise_server.foundation.inputs import SourceError
-from excise_server.git.command import GitError
+from excise_server.git.command import Git, GitError
 from excise_server.git.repository import Repository
 from excise_server.review.candidate import Written
 
@@ -79,53 +79,44 @@ def make_branch(
     git, made = repository.git, [start]
     with tempfile.TemporaryDirectory(prefix="excise-branch-") as folder:
         index = os.path.join(folder, "index")
-        git.write("read-tree", start, index=index)
         for new in commits:
-            blobs = _blobs(repository, index, folder, new.files)
-            git.write("update-index", "-z", "--index-info", index=index,
-                      stdin=b"".join(_entries(new.files, blobs, len(start))))  # fmt: skip
-            tree = git.write("write-tree", "--missing-ok", index=index).decode().strip()
-            who = {"GIT_AUTHOR_NAME": new.author, "GIT_AUTHOR_EMAIL": new.mail,
-                   "GIT_AUTHOR_DATE": new.date}  # fmt: skip
-            message = new.message.encode("utf-8", "surrogateescape")
-            made.append(
-                git.write("commit-tree", tree, "-p", made[-1], index=index, stdin=message,
-                          **who if new.author.strip() else {}).decode().strip()
-            )  # fmt: skip
+            made.append(_commit(git, folder, made[-1], new)[0])
         nothing = "0" * len(start)
-        git.write("update-ref", "-m", "excise land", f"refs/heads/{name}", made[-1], nothing,
-                  index=index)  # fmt: skip
+        git.run("update-ref", "-m", "excise land", f"refs/heads/{name}", made[-1], nothing,
+                index=index)  # fmt: skip
     return made[1:]
 
 
-def _blobs(
-    repository: Repository, index: str, folder: str, files: Mapping[str, Side | None]
-) -> dict[str, str]:
-    """Write the files as objects, and return their ids by path."""
-    sides = {path: side for path, side in files.items() if side and side.mode != SUBMODULE}
-    places = []
+def _commit(git: Git, folder: str, parent: str, new: NewCommit) -> tuple[str, bytes]:
+    """Make a commit by an index of its own in a folder; return its id, and the lines for an index.
+
+    What goes comes first there: a folder may take the place of a file.
+    """
+    index = os.path.join(folder, "index")
+    sides = {path: side for path, side in new.files.items() if side and side.mode != SUBMODULE}
+    places = b""
     for number, side in enumerate(sides.values()):
-        places.append(os.path.join(folder, f"blob-{number}"))
-        with open(places[-1], "wb") as file:
+        place = os.path.join(folder, f"blob-{number}")
+        with open(place, "wb") as file:
             file.write(side.data)
-    if not places:
-        return {}
-    names = "".join(f"{place}\n" for place in places).encode()
+        places += f"{place}\n".encode()
     options = ("-w", "--no-filters", "--stdin-paths")
-    out = repository.git.write("hash-object", *options, index=index, stdin=names)
-    return dict(zip(sides, out.decode().split(), strict=True))
-
-
-def _entries(
-    files: Mapping[str, Side | None], blobs: Mapping[str, str], digits: int
-) -> Iterator[bytes]:
-    """Yield the lines of an index, what goes first: a folder may take the place of a file."""
-    for path in files:
-        yield b"0 %b\t%b\0" % (b"0" * digits, os.fsencode(path))
-    for path, side in files.items():
-        if side is not None:
-            blob = side.blob if side.mode == SUBMODULE else blobs[path]
-            yield f"{side.mode} {blob}\t".encode() + os.fsencode(path) + b"\0"
+    out = git.run("hash-object", *options, index=index, stdin=places) if places else b""
+    blobs = dict(zip(sides, out.decode().split(), strict=True))
+    lines = [b"0 %b\t%b\0" % (b"0" * len(parent), os.fsencode(path)) for path in new.files]
+    for path, entry in new.files.items():
+        if entry is not None:
+            blob = entry.blob if entry.mode == SUBMODULE else blobs[path]
+            lines.append(f"{entry.mode} {blob}\t".encode() + os.fsencode(path) + b"\0")
+    entries = b"".join(lines)
+    git.run("read-tree", parent, index=index)
+    git.run("update-index", "-z", "--index-info", index=index, stdin=entries)
+    tree = git.run("write-tree", "--missing-ok", index=index).decode().strip()
+    who = {"GIT_AUTHOR_NAME": new.author, "GIT_AUTHOR_EMAIL": new.mail, "GIT_AUTHOR_DATE": new.date}
+    message = new.message.encode("utf-8", "surrogateescape")
+    who = who if new.author.strip() else {}
+    made = git.run("commit-tree", tree, "-p", parent, index=index, stdin=message, environment=who)
+    return made.decode().strip(), entries
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,18 +165,10 @@ def commit_files(
         if checked_out(repository) != on:
             raise SourceError("another commit is checked out by now", hint="look again")
         with tempfile.TemporaryDirectory(prefix="excise-commit-") as folder:
-            alone = os.path.join(folder, "index")
-            blobs = _blobs(repository, alone, folder, files)
-            entries = b"".join(_entries(files, blobs, len(on.commit)))
-            git.write("read-tree", on.commit, index=alone)
-            git.write("update-index", "-z", "--index-info", index=alone, stdin=entries)
-            tree = git.write("write-tree", "--missing-ok", index=alone).decode().strip()
-            text = message.encode("utf-8", "surrogateescape")
-            made = git.write("commit-tree", tree, "-p", on.commit, index=alone, stdin=text)
-            commit = made.decode().strip()
-        git.write("update-index", "-z", "--index-info", index=lock, stdin=entries)
+            commit, entries = _commit(git, folder, on.commit, NewCommit(files, message))
+        git.run("update-index", "-z", "--index-info", index=lock, stdin=entries)
         subject = message.partition("\n")[0]
-        git.write("update-ref", "-m", f"commit: {subject}", ref, commit, on.commit, index=lock)
+        git.run("update-ref", "-m", f"commit: {subject}", ref, commit, on.commit, index=lock)
         os.replace(lock, index)
     finally:
         with suppress(FileNotFoundError):

@@ -17,7 +17,7 @@ import signal
 import subprocess
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import suppress
 
 from excise_server.foundation.inputs import SourceError, UnansweredError
@@ -40,12 +40,12 @@ ALLOWED = frozenset(
         "worktree list",
     }
 )
-"""The commands that `Git.run` takes."""
+"""The commands that `Git.run` takes without an index."""
 
 WRITES = frozenset(
     {"commit-tree", "hash-object", "read-tree", "update-index", "update-ref", "write-tree"}
 )
-"""The commands that `Git.write` takes."""
+"""The commands that it takes with one."""
 
 _WRITING = ("commit.gpgSign=false", "core.logAllRefUpdates=true", "core.splitIndex=false")
 """What is overridden in these, too: no program signs, and nothing is beside the index."""
@@ -163,6 +163,8 @@ class Git:
         status: tuple[int, ...] = (0,),
         git_dir: str = "",
         warnings: list[str] | None = None,
+        index: str = "",
+        environment: Mapping[str, str] | None = None,
     ) -> bytes:
         """Return what a plumbing command prints.
 
@@ -172,44 +174,20 @@ class Git:
         - ``status``: the exit statuses of success.
         - ``git_dir``: the repository, instead of the one that holds the folder.
         - ``warnings``: receives what git says of a command that succeeds, line by line.
+        - ``index``: the file of the index of a command that writes, which is not the repository's.
+        - ``environment``: what else such a command reads, as ``GIT_AUTHOR_NAME``.
         """
         words = 2 if arguments[0] in ("config", "worktree") else 1
         command = " ".join(arguments[:words])
-        if command not in ALLOWED:
-            raise ValueError(f"git {command} is not one of the commands that only read")
-        return self._run(command, arguments, stdin, status, git_dir, warnings, {}, _OVERRIDES)
-
-    def write(self, *arguments: str, index: str, stdin: bytes = b"", **environment: str) -> bytes:
-        """Return what a plumbing command prints that writes objects, an index or a new ref.
-
-        Raises GitError and UnansweredError as `run` does.
-
-        - ``index``: the file of the index, which is not the repository's own.
-        - ``environment``: what else the command reads, as ``GIT_AUTHOR_NAME``.
-        """
-        command = arguments[0]
-        if command not in WRITES:
-            raise ValueError(f"git {command} is not one of the commands that make a branch")
-        more = {"GIT_INDEX_FILE": index, **environment}
-        overrides = (*_OVERRIDES, *_WRITING)
-        return self._run(command, arguments, stdin, (0,), "", None, more, overrides)
-
-    def _run(
-        self,
-        command: str,
-        arguments: Sequence[str],
-        stdin: bytes,
-        status: tuple[int, ...],
-        git_dir: str,
-        warnings: list[str] | None,
-        environment: Mapping[str, str],
-        overrides: Sequence[str],
-    ) -> bytes:
+        if command not in (WRITES if index else ALLOWED):
+            use = "make a branch" if index else "only read"
+            raise ValueError(f"git {command} is not one of the commands that {use}")
         if self._given_up:
             raise UnansweredError(f"git {command} was not run: {self._given_up[0]}")
         line = [self._executable, "--no-pager"]
-        for override in overrides:
+        for override in (*_OVERRIDES, *(_WRITING if index else ())):
             line += ["-c", override]
+        own = {"GIT_INDEX_FILE": index, **(environment or {})} if index else {}
         line += [*self._bare, *([f"--git-dir={git_dir}"] if git_dir else []), *arguments]
         with tempfile.TemporaryFile() as source, tempfile.TemporaryFile() as out:
             with tempfile.TemporaryFile() as errors:
@@ -219,7 +197,7 @@ class Git:
                     process = start_tied(  # no shell; the path is absolute
                         line,
                         cwd=self.folder,
-                        env=clean_environment(os.environ) | dict(environment),
+                        env=clean_environment(os.environ) | own,
                         stdin=source.fileno(),
                         stdout=out.fileno(),
                         stderr=errors.fileno(),

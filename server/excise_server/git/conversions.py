@@ -11,7 +11,6 @@ import os
 import re
 from collections.abc import Collection, Sequence
 from dataclasses import replace
-from typing import NamedTuple
 
 from excise_server.foundation.changes import LINK, SUBMODULE, Side
 from excise_server.foundation.escape import visible
@@ -23,14 +22,6 @@ _POINTER = re.compile(
     rb"version https://git-lfs\.github\.com/spec/v1\n(?:ext-[^\n]*\n)*"
     rb"oid sha256:[0-9a-f]{64}\nsize \d+\n?"
 )
-
-
-class Converted(NamedTuple):
-    """The edited files before and after, the paths that differ only by a conversion, and notes."""
-
-    sides: Sides
-    dropped: frozenset[str]
-    notes: tuple[str, ...] = ()
 
 
 def converted_by_git(git: Git, paths: Sequence[str]) -> frozenset[str]:
@@ -57,10 +48,13 @@ def converted_by_git(git: Git, paths: Sequence[str]) -> frozenset[str]:
     return frozenset(converted)
 
 
-def without_conversions(sides: Sides, line_ends: Collection[str] = ()) -> Converted:
+def without_conversions(
+    sides: Sides, line_ends: Collection[str] = ()
+) -> tuple[Sides, set[str], list[str]]:
     """Return a candidate's files without those that git's conversions alone made different.
 
-    A file that git LFS checked out is the pointer that would be committed for it.
+    A file that git LFS checked out is the pointer that would be committed for it. Beside the files
+    come the paths of those left out, and notes.
 
     - ``line_ends``: paths of which git would commit each CRLF as LF, unless they have CRLF already.
     """
@@ -93,7 +87,7 @@ def without_conversions(sides: Sides, line_ends: Collection[str] = ()) -> Conver
         notes.append(f"git converts the line ends of {_names(converted)}: that is not an edit")
     if pointers := [path for path in pointers if path not in dropped]:
         notes.append(f"only the Git LFS pointer is compared of {_names(pointers)}")
-    return Converted(replace(sides, old=old, new=new), frozenset(dropped), tuple(notes))
+    return replace(sides, old=old, new=new), dropped, notes
 
 
 def _is_pointer(side: Side) -> bool:

@@ -11,7 +11,6 @@ import os
 import zlib
 from collections.abc import Container, Iterable, Mapping
 from contextlib import suppress
-from pathlib import Path
 
 import msgspec
 
@@ -46,16 +45,14 @@ class _Kept(msgspec.Struct, array_like=True):
     new: _Files
 
 
-def note_reviewed(
-    repository: Repository, candidate: Candidate, door: str, cache: Path | None = None
-) -> str:
+def note_reviewed(repository: Repository, candidate: Candidate, door: str) -> str:
     """Remember a version as looked at, in place of an earlier one, and say so or why not.
 
     - ``candidate``: as it is replayed, with its names.
     - ``door``: where somebody looked at it.
     """
     name = candidate.label or candidate.branch or candidate.id
-    folder = cache or cache_folder()
+    folder = cache_folder()
     sides = candidate.old, candidate.new
     size = sum(len(side.data) for files in sides for side in files.values())
     if folder is None or size > MAX_KEPT:
@@ -105,16 +102,13 @@ def note_decided(
     return said
 
 
-def changed_since_reviewed(
-    repository: Repository, candidates: Iterable[Candidate], cache: Path | None = None
-) -> list[str]:
+def changed_since_reviewed(repository: Repository, candidates: Iterable[Candidate]) -> list[str]:
     """Return the ids of candidates that make other edits than when they were last looked at.
 
     Where an edit is counts for nothing, as a rebase moves it; `compare_versions` tells exactly.
     What cannot be read is not known to have changed.
     """
-    folder = cache or cache_folder()
-    if folder is None:
+    if (folder := cache_folder()) is None:
         return []
     store, changed, last = Store(folder, repository.common), [], dict[str, int]()
     with suppress(StoreError, ValueError, TypeError, zlib.error, msgspec.MsgspecError):
@@ -161,14 +155,12 @@ def _kept(store: Store, row: int) -> tuple[dict[str, Side], dict[str, Side]] | N
     return old, new
 
 
-def version_reviewed(
-    repository: Repository, newer: CandidateVersion, cache: Path | None = None
-) -> CandidateVersion:
+def version_reviewed(repository: Repository, newer: CandidateVersion) -> CandidateVersion:
     """Return what was last looked at of a candidate.
 
     Raises SourceError if nothing is known, or what is known cannot be read.
     """
-    folder = cache or cache_folder()
+    folder = cache_folder()
     names = set(_names(newer.candidate))
     try:
         store = Store(folder, repository.common) if folder is not None else None

@@ -349,15 +349,11 @@ class Store:
             with closing(connection):
                 yield connection
         except (OSError, sqlite3.Error) as error:
-            raise self._failure(error) from error
+            locked = is_locked(error)  # no attempt waits from then on, until one succeeds
+            self._patience = 0.0 if locked else self._patience
+            reason = getattr(error, "strerror", None) or str(error)
+            raise StoreError(reason, is_locked=locked) from error
         self._patience = _SECONDS
-
-    def _failure(self, error: OSError | sqlite3.Error) -> StoreError:
-        """Return the error for people. After a lock, no attempt waits until one succeeds."""
-        reason = getattr(error, "strerror", None) or str(error)
-        if is_locked(error):
-            self._patience = 0.0
-        return StoreError(reason, is_locked=is_locked(error))
 
     def _connect(self) -> sqlite3.Connection:
         # A regular file that only the user can read, unless it exists.
@@ -386,18 +382,10 @@ class Store:
 
     def _forget_old(self, connection: sqlite3.Connection) -> None:
         oldest = self.now - DAYS * 86_400
-        connection.execute("delete from pins where used < ?", (oldest,))
-        connection.execute("delete from choices where used < ?", (oldest,))
-        connection.execute(
-            "delete from pins where path not in (select path from pins order by used desc limit ?)",
-            (MAX_PINS,),
-        )
-        connection.execute("delete from seen where used < ?", (oldest,))
-        connection.execute(
-            "delete from seen where rowid not in"
-            " (select rowid from seen order by used desc, rowid desc limit ?)",
-            (MAX_SEEN,),
-        )
+        for table, most in (("pins", MAX_PINS), ("choices", -1), ("seen", MAX_SEEN)):
+            newest = f"select rowid from {table} order by used desc, rowid desc limit ?"  # noqa: S608
+            old = f"delete from {table} where used < ? or rowid not in ({newest})"  # noqa: S608
+            connection.execute(old, (oldest, most))
         for file in self.path.parent.glob("*.sqlite3"):
             with suppress(OSError):
                 if file != self.path and file.stat().st_mtime < oldest:

@@ -17,7 +17,7 @@ import sys
 import threading
 from collections.abc import Callable
 from contextlib import suppress
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from excise_server.processes.parsers import (
     SIZE,
@@ -214,63 +214,49 @@ def _begin(attempts: _Attempts, life: int) -> None:
         os.lseek(0, attempts.start, os.SEEK_SET)
     elif attempts.kept is not None and isinstance(sys.stdin, io.TextIOWrapper):
         os.lseek(attempts.kept, 0, os.SEEK_SET)
-        sys.stdin = _text(io.BufferedReader(_ReplayedInput(0, attempts)), sys.stdin)
+        sys.stdin = _text(io.BufferedReader(_ReplayedInput(attempts.kept)), sys.stdin)
     if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout = _text(io.BufferedWriter(_Printed(1, attempts)), sys.stdout)
+        sys.stdout = _text(io.BufferedWriter(_Printed(1, attempts.printed)), sys.stdout)
     # On a terminal a progress bar says another thing each time.
     if isinstance(sys.stderr, io.TextIOWrapper) and not os.isatty(2):
-        sys.stderr = _text(io.BufferedWriter(_Printed(2, attempts)), sys.stderr)
+        sys.stderr = _text(io.BufferedWriter(_Printed(2, attempts.printed)), sys.stderr)
 
 
-class _Standard(io.RawIOBase):
-    """A standard stream of this process."""
-
-    def __init__(self, stream: int, attempts: _Attempts) -> None:
-        self._stream, self._attempts = stream, attempts
-
-    def fileno(self) -> int:
-        return self._stream
-
-    def isatty(self) -> bool:
-        return os.isatty(self._stream)
-
-
-class _ReplayedInput(_Standard):
+class _ReplayedInput(io.FileIO):
     """Standard input that cannot be read twice: what an earlier fork has read of it comes first."""
 
-    def readable(self) -> bool:
-        return True
+    def __init__(self, kept: int) -> None:
+        super().__init__(0, closefd=False)
+        self._kept = kept
 
-    def readinto(self, buffer: object) -> int:
-        view, kept = memoryview(buffer).cast("B"), self._attempts.kept  # type: ignore[arg-type]
-        assert kept is not None
-        data = os.read(kept, len(view))
+    def readinto(self, buffer: Any) -> int:  # noqa: ANN401 - a writable buffer
+        view = memoryview(buffer).cast("B")
+        data = os.read(self._kept, len(view))
         if not data and (data := os.read(0, len(view))):
             rest = memoryview(data)
             while rest:
-                rest = rest[os.write(kept, rest) :]
+                rest = rest[os.write(self._kept, rest) :]
         view[: len(data)] = data
         return len(data)
 
+    # Those of FileIO itself do not ask `readinto`.
+    read, readall = io.RawIOBase.read, io.RawIOBase.readall  # type: ignore[assignment]
 
-class _Printed(_Standard):
+
+class _Printed(io.FileIO):
     """Standard output or error, without what an earlier fork has printed there."""
 
-    def __init__(self, stream: int, attempts: _Attempts) -> None:
-        super().__init__(stream, attempts)
-        self._before = attempts.printed[stream - 1]
+    def __init__(self, stream: int, printed: memoryview) -> None:
+        super().__init__(stream, "wb", closefd=False)
+        self._printed, self._before = printed, printed[stream - 1]
 
-    def writable(self) -> bool:
-        return True
-
-    def write(self, data: object) -> int:
-        view = memoryview(data).cast("B")  # type: ignore[arg-type]
+    def write(self, data: Any) -> int:  # noqa: ANN401 - a buffer
         if self._before:
-            skipped = min(self._before, len(view))
+            skipped = min(self._before, memoryview(data).nbytes)
             self._before -= skipped
             return skipped
-        count = os.write(self._stream, view)
-        self._attempts.printed[self._stream - 1] += count
+        count = os.write(self.fileno(), data)
+        self._printed[self.fileno() - 1] += count
         return count
 
 

@@ -26,15 +26,14 @@ _MEMORY = 8 << 30
 """Bytes of addresses of a worker: a 10 MB text as one node a character takes some 3 GB."""
 
 _DIGEST = 32
-_NOTHING, _INSIDE = 0, 1
 _GRAMMAR = re.compile(rb"[a-z0-9_]{1,64}")
 
 
 class Note:
     """A shared page with the name of the text that a parser has, where one has any.
 
-    A name is the digest of the text and, behind it, that of the grammar. On the page are a byte of
-    state, the digest, the length of the grammar's name, and that.
+    A name is the digest of the text and, behind it, its grammar. On the page are the length of the
+    name, which is 0 where no parser has a text, and the name.
     """
 
     def __init__(self, page: mmap.mmap) -> None:
@@ -43,25 +42,19 @@ class Note:
 
     def begin(self, name: bytes) -> None:
         """Note that a parser is about to get a text."""
-        grammar = name[_DIGEST:][:64]
-        self._page[0] = _NOTHING
-        self._page[1 : 1 + _DIGEST] = name[:_DIGEST]
-        self._page[1 + _DIGEST] = len(grammar)
-        self._page[2 + _DIGEST : 2 + _DIGEST + len(grammar)] = grammar
-        self._page[0] = _INSIDE
+        name = name[: SIZE - 1]
+        self._page[0] = 0
+        self._page[1 : 1 + len(name)] = name
+        self._page[0] = len(name)
 
     def end(self) -> None:
         """Note that it has returned."""
-        self._page[0] = _NOTHING
+        self._page[0] = 0
 
     def read(self) -> bytes | None:
         """Return what a parser has now; None where none runs, or the page is damaged."""
-        page = self._page[:SIZE]
-        length = page[1 + _DIGEST]
-        grammar = page[2 + _DIGEST : 2 + _DIGEST + length]
-        if page[0] != _INSIDE or len(grammar) != length or not _GRAMMAR.fullmatch(grammar):
-            return None
-        return page[1 : 1 + _DIGEST] + grammar
+        name = self._page[1 : 1 + self._page[0]]
+        return name if _GRAMMAR.fullmatch(name, _DIGEST) else None
 
     def close(self) -> None:
         """Release the page."""

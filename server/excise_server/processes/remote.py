@@ -73,23 +73,17 @@ class Remote:
         assert self._process is not None
         try:
             self._process.send(json.dumps(question).encode("ascii") + b"\n")
-            line = self._process.inbox.get(timeout=self.patience)
-            if line is None:
+            if (line := self._process.inbox.get(timeout=self.patience)) is None:
                 raise BrokenPipeError
             answer = json.loads(line)
-        except BrokenPipeError as error:
+        except (BrokenPipeError, Empty, ValueError, RecursionError) as error:
             self.close()
-            raise self._failed("its process ended") from error
-        except Empty as error:
-            self.close()
-            raise self._failed(f"no answer within {self.patience:g} s") from error
-        except (ValueError, RecursionError) as error:
-            self.close()
-            raise self._failed(str(error)) from error
-        if not isinstance(answer, dict) or "error" in answer:
-            why = answer.get("error") if isinstance(answer, dict) else answer
-            raise self._failed(str(why))
-        return answer
+            ended = isinstance(error, BrokenPipeError)
+            why = "its process ended" if ended else f"no answer within {self.patience:g} s"
+            raise self._failed(why if ended or isinstance(error, Empty) else str(error)) from error
+        if isinstance(answer, dict) and "error" not in answer:
+            return answer
+        raise self._failed(str(answer["error"] if isinstance(answer, dict) else answer))
 
     def _failed(self, why: str) -> MeasureUnavailableError:
         return MeasureUnavailableError(f"{why} (by {self.python})")

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 from itertools import accumulate, islice, pairwise
 from typing import Any, BinaryIO
@@ -58,16 +58,6 @@ class Part(msgspec.Struct, frozen=True, array_like=True):
     ints: list[bytes]
     starts: list[int]
     words: list[list[Any]]
-
-
-@dataclass(frozen=True, slots=True)
-class Counted:
-    """A queue, the pool of its patches, what each changes, and a way to each with its hunks."""
-
-    queue: Queue
-    pool: Pool
-    changes: Sequence[ChangeCounts]
-    patch_of: Callable[[int], Patch]
 
 
 class PieceReader:
@@ -163,10 +153,12 @@ def read_counted(
     paths: Iterable[str],
     stdin: BinaryIO,
     map: Map,
-    *,
-    advance: Callable[[float], None] = lambda done: None,
-) -> Counted:
+    advance: Callable[[float], None],
+) -> tuple[Queue, Pool, list[ChangeCounts], Callable[[int], Patch]]:
     """Read every message that the paths name, as `read_queue` does, and count its edits.
+
+    Returns: the queue, the pool of its patches, what each changes, and what reads one with its
+    hunks.
 
     Raises SourceError if a path that was given cannot be read itself.
 
@@ -201,7 +193,7 @@ def read_counted(
     def patch_of(number: int) -> Patch:
         return read_piece(*whole[number]).patch
 
-    return Counted(queue, pool, changes, patch_of)
+    return queue, pool, changes, patch_of
 
 
 def _cut(data: bytes) -> list[Piece] | None:

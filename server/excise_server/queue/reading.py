@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property
 from typing import BinaryIO
 
 from excise.patches import Message, PatchError, postings
@@ -117,21 +117,12 @@ def newest(queue: Queue) -> Queue:
     )
 
 
-def as_series(queue: Queue) -> Queue:
-    """Return the queue with every series as one patch, under the id of its first message."""
-    sent: list[Member] = []
-    notes: list[tuple[str, str]] = []
+def missing_notes(queue: Queue) -> Iterator[tuple[str, str]]:
+    """Yield the id of the first message of each series that lacks some, and which."""
     for posting in postings([member.message for member in queue.sent]):
-        members = [queue.sent[index] for index in posting.messages]
-        if len(members) == 1 and not posting.missing:
-            sent.append(members[0])
-            continue
-        message = replace(members[0].message, patch=posting.patch, title=posting.title)
-        sent.append(Member(members[0].id, message))
         if posting.missing:
             places = ", ".join(map(str, posting.missing[:8]))
-            notes.append((members[0].id, f"missing from its series: {places}"))
-    return replace(queue, sent=tuple(sent), notes=(*queue.notes, *notes))
+            yield queue.sent[posting.messages[0]].id, f"missing from its series: {places}"
 
 
 def _messages(data: bytes) -> tuple[Message, ...]:
@@ -174,9 +165,9 @@ def loaded(
     Raises SourceError if a path that was given cannot be read itself.
     """
     for path in paths:
-        for name, load, listed in _files(path, stdin):
+        for name, full, listed in _files(path):
             try:
-                data = load()
+                data = _limited(stdin) if full == STDIN else _bytes(full)
             except SourceError as error:
                 if not listed:
                     raise error.named(path) from error
@@ -185,18 +176,16 @@ def loaded(
             yield name, data, listed
 
 
-def _files(path: str, stdin: BinaryIO) -> Iterator[tuple[str, Callable[[], bytes], bool]]:
-    """Yield a name, a way to its bytes, and whether a folder listed it."""
-    if path == STDIN:
-        yield STDIN, partial(_limited, stdin), False
-    elif os.path.isdir(path):
-        for folder, folders, names in os.walk(path):
-            folders[:] = sorted(name for name in folders if not name.startswith("."))
-            for name in sorted(name for name in names if not name.startswith(".")):
-                full = os.path.join(folder, name)
-                yield os.path.relpath(full, path), partial(_bytes, full), True
-    else:
-        yield path, partial(_bytes, path), False
+def _files(path: str) -> Iterator[tuple[str, str, bool]]:
+    """Yield a name, its path, and whether a folder listed it."""
+    if path == STDIN or not os.path.isdir(path):
+        yield path, path, False
+        return
+    for folder, folders, names in os.walk(path):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        for name in sorted(name for name in names if not name.startswith(".")):
+            full = os.path.join(folder, name)
+            yield os.path.relpath(full, path), full, True
 
 
 def _bytes(path: str) -> bytes:

@@ -88,13 +88,8 @@ COMMIT;
 _ANOTHER = "another version, or other ignored paths: everything was read anew"
 
 
-@dataclass(frozen=True, slots=True)
-class New:
-    """A message that may be new: the id it would have, its bytes, and what they say."""
-
-    id: str
-    piece: bytes
-    message: Message
+New = tuple[str, bytes, Message]
+"""A message that may be new: the id it would have, its bytes, and what they say."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +132,6 @@ class State:
         self.rebuilt = ""
         self._digests: dict[bytes, str] = {}
         self._ids: set[str] = set()
-        self._by_id: dict[str, Entry] = {}
         self._reader = Reader()
         self._counter = EvidenceReader()
         with _errors(path):
@@ -164,15 +158,9 @@ class State:
         with _errors(self.path), writing(self._file):
             self._catch_up()
             sizes = [len(vocabulary) for vocabulary in self._reader.vocabularies]
-            added = [self._insert(new) for new in messages if not self.knows(new.piece)]
+            added = [self._insert(*new) for new in messages if not self.knows(new[1])]
             self._write_words(sizes)
             return added
-
-    def entries_of(self, members: Iterable[Member]) -> list[Entry]:
-        """Return the entries of members of its queue."""
-        if len(self._by_id) < len(self.entries):
-            self._by_id = {entry.id: entry for entry in self.entries}
-        return [self._by_id[member.id] for member in members]
 
     def whole(self, entry: Entry) -> Patch:
         """Return the patch of an entry with its hunks, read again."""
@@ -222,7 +210,6 @@ class State:
     def _rebuild(self) -> None:
         """Make all features anew from the bytes, in one transaction."""
         self.entries, self._digests, self._ids, self._reader = [], {}, set(), Reader()
-        self._by_id = {}
         with writing(self._file):
             for name in ("features", "changes", "words", "facts", "groups"):
                 self._file.execute(f"DROP TABLE IF EXISTS {name}")
@@ -270,14 +257,13 @@ class State:
         self._digests[digest] = entry.id
         self._ids.add(entry.id)
 
-    def _insert(self, new: New) -> str:
-        name, number = new.id, 1
+    def _insert(self, wanted: str, piece: bytes, message: Message) -> str:
+        name, number = wanted, 1
         while name in self._ids:
             number += 1
-            name = f"{new.id}#{number}"
-        digest = _digest_of(new.piece)
-        message = new.message
-        row = (json.dumps(name), digest, message.number, message.line, zlib.compress(new.piece))
+            name = f"{wanted}#{number}"
+        digest = _digest_of(piece)
+        row = (json.dumps(name), digest, message.number, message.line, zlib.compress(piece))
         query = "INSERT INTO pieces (id, digest, number, line, data) VALUES (?, ?, ?, ?, ?)"
         n = self._file.execute(query, row).lastrowid
         assert n is not None
@@ -414,21 +400,13 @@ def _create(path: str) -> None:
 # --- reading what is new
 
 
-@dataclass(frozen=True, slots=True)
-class Watched:
-    """The whole queue, what of it is new, and how many messages of this run were known."""
-
-    queue: Queue
-    new: frozenset[str]
-    known: int
-
-
 def read_watched(
-    paths: Iterable[str],
-    stdin: BinaryIO,
-    state: State,
-) -> Watched:
-    """Read what the paths name, keep what is new, and return all that the state knows.
+    paths: Iterable[str], stdin: BinaryIO, state: State
+) -> tuple[Queue, frozenset[str], int]:
+    """Read what the paths name, and keep what is new.
+
+    Returns: all that the state knows, the ids of what is new, and how many messages of this run
+    were known.
 
     Raises SourceError if a path that was given cannot be read itself, or the state cannot be
     written.
@@ -455,18 +433,17 @@ def read_watched(
                 known += 1
                 continue
             message = BINARY if binary else read_piece(number, line, piece)
-            messages.append(New(f"{name}#{number}" if len(cut) > 1 else name, piece, message))
-        foreign = not any(own.message.patch.files or own.message.message_id for own in messages)
+            messages.append((f"{name}#{number}" if len(cut) > 1 else name, piece, message))
+        foreign = not any(message.patch.files or message.message_id for *_, message in messages)
         if listed and foreign and known == before and not name.lower().endswith(ENDINGS):
             others += 1
             continue
-        for own in messages:
-            if own.message.error or is_foreign(own.message):
-                rejected.append(Rejected(own.id, own.message.error or NO_DIFF))
+        for new_id, piece, message in messages:
+            if message.error or is_foreign(message):
+                rejected.append(Rejected(new_id, message.error or NO_DIFF))
             else:
-                waiting.append(own)
+                waiting.append((new_id, piece, message))
         keep(BATCH)
     keep(0)
     sent = tuple(Member(entry.id, entry.message) for entry in state.entries)
-    queue = Queue(sent, tuple(rejected), others, tuple(notes_of(sent)))
-    return Watched(queue, frozenset(new), known)
+    return Queue(sent, tuple(rejected), others, tuple(notes_of(sent))), frozenset(new), known

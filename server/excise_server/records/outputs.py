@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from excise_server.foundation.inputs import RevisionSet, SourceError, check_text
@@ -35,15 +35,15 @@ def _optional(record: Mapping[str, Any], key: str) -> str | None:
     return value or None
 
 
-def _references(record: Mapping[str, Any]) -> tuple[tuple[str, ...], bool]:
-    """Return the references, and whether they are given as a list."""
+def _references(record: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the references, of which there may be a list."""
     value = record.get("reference")
     if not isinstance(value, list):
-        return (text(record, "reference"),), False
+        return (text(record, "reference"),)
     if not value:
         raise SourceError("'reference' is an empty list")
     named = {f"reference[{index}]": item for index, item in enumerate(value)}
-    return tuple(text(named, name) for name in named), True
+    return tuple(text(named, name) for name in named)
 
 
 # --- for rank -------------------------------------------------------------------------------------
@@ -83,43 +83,6 @@ def _revision_id(entry: Any, index: int) -> str:  # noqa: ANN401
     return value
 
 
-# --- for score -----------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class ScoreRecord:
-    """One record of JSONL to score, with its ``id`` as given (a string or a number)."""
-
-    line: int
-    id: str | int | float
-    origin: str
-    references: tuple[str, ...]
-    hypothesis: str
-    language: str | None
-    path: str | None
-    several: bool
-    """True if the record gave a list of references."""
-    task: str | int | float | None = None
-    """The task that it answers, if the record has one."""
-
-
-def read_score_record(number: int, value: dict[str, Any]) -> ScoreRecord:
-    """Read the record of a line, or raise `SourceError`."""
-    record_id = identity(value, "id")
-    texts, several = _references(value)
-    return ScoreRecord(
-        line=number,
-        id=record_id,
-        origin=text(value, "origin"),
-        references=texts,
-        hypothesis=text(value, "hypothesis"),
-        language=_optional(value, "language"),
-        path=_optional(value, "path"),
-        several=several,
-        task=None if value.get("task") is None else identity(value, "task"),
-    )
-
-
 # --- for eval ------------------------------------------------------------------------------------
 
 
@@ -146,20 +109,29 @@ class Record:
     value: Mapping[str, Any] = field(default_factory=dict, compare=False, repr=False)
 
 
+def read_score_record(number: int, value: Mapping[str, Any]) -> Record:
+    """Read an output to score, or raise `SourceError`; its cluster is the task that it names."""
+    return _record(number, value, "id" if value.get("task") is None else "task")
+
+
 def read_record(number: int, value: Mapping[str, Any], cluster_by: str = "id") -> Record:
     """Read the record of a line, or raise `SourceError`; a key of it names the cluster.
 
     ``{"id", "language" or "path", "origin", "reference" (text or list of texts), "hypothesis",
     "label" (optional), "count" (optional, 1)}``.
     """
+    record = _record(number, value, cluster_by)
+    label, count = read_label(value.get("label")), _count(value.get("count", 1))
+    return replace(record, label=label, count=count)
+
+
+def _record(number: int, value: Mapping[str, Any], cluster_by: str) -> Record:
     return Record(
         task=_name(value, "id"),
         cluster=_name(value, cluster_by),
         origin=text(value, "origin"),
-        references=_references(value)[0],
+        references=_references(value),
         hypothesis=text(value, "hypothesis"),
-        label=read_label(value.get("label")),
-        count=_count(value.get("count", 1)),
         language=_optional(value, "language"),
         path=_optional(value, "path"),
         line=number,

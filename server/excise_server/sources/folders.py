@@ -180,8 +180,8 @@ def _file(status: os.stat_result) -> _File:
 def _candidate(name: str, origin: _Folder, folder: _Folder) -> Candidate:
     """Return the candidate of a folder, as changes of the origin's files."""
     sides = _sides(origin, folder)
-    converted = without_conversions(sides)
-    old, new = converted.sides.old, converted.sides.new
+    converted, _, notes = without_conversions(sides)
+    old, new = converted.old, converted.new
     if sides.refused and not (old or new):
         raise SourceError(f"nothing of it can be compared: {first_few(sides.notes)}")
     times = [folder.files[path].time for path in new]
@@ -191,7 +191,7 @@ def _candidate(name: str, origin: _Folder, folder: _Folder) -> Candidate:
         new=new,
         digest=digest_of(old, new),
         is_written=bool(times) and abs(time.time() - max(times)) < WRITTEN_SECONDS,
-        notes=(*converted.notes, *sides.notes),
+        notes=(*notes, *sides.notes),
     )  # fmt: skip
 
 

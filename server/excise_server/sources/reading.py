@@ -150,7 +150,7 @@ def saved_target(repository: Repository, commit: str) -> Target:
     working = read_working(repository, repository.top, listing, worktrees=worktrees)
     tree = worktree_tree(working, Tree(), listing)
     [sides] = read_sides(repository, [tree])
-    now = without_conversions(sides, tree.converted).sides
+    now, _, _ = without_conversions(sides, tree.converted)
     return Target(commit, {path: now.new.get(path) for path in now.old | now.new}, sides.refused)
 
 
@@ -248,10 +248,9 @@ def _tree(entry: ListedCandidate, committed: Tree | SourceError) -> Tree:
 
 
 def _read(candidate: Candidate, tree: Tree, sides: Sides, clock: Callable[[], float]) -> Read:
-    converted = without_conversions(sides, tree.converted)
+    sides, dropped, notes = without_conversions(sides, tree.converted)
     changed = changed_last(candidate.folder, tree) if candidate.folder else None
-    uncommitted = tree.uncommitted - converted.dropped
-    sides = converted.sides
+    uncommitted = tree.uncommitted - dropped
     is_untouched = not (sides.old or sides.new or sides.notes or tree.notes)
     return Read(
         replace(
@@ -259,7 +258,7 @@ def _read(candidate: Candidate, tree: Tree, sides: Sides, clock: Callable[[], fl
             digest=digest_of(sides.old, sides.new),
             is_written=changed is not None and abs(clock() - changed) < WRITTEN_SECONDS,
             uncommitted=len(uncommitted),
-            notes=(*candidate.notes, *tree.notes, *tree.asides, *converted.notes, *sides.notes),
+            notes=(*candidate.notes, *tree.notes, *tree.asides, *notes, *sides.notes),
         ),
         sides,
         is_untouched and candidate.commit == candidate.base,

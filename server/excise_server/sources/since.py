@@ -22,7 +22,7 @@ from excise_server.git.command import GitError
 from excise_server.git.history import History, commit_named, merge_bases
 from excise_server.git.repository import Repository
 from excise_server.git.trees import Sides
-from excise_server.queue.reading import ENDINGS, STDIN, Queue, as_series, newest, read_queue
+from excise_server.queue.reading import ENDINGS, STDIN, Queue, missing_notes, newest, read_queue
 from excise_server.review.candidate import Candidate, candidates_called
 from excise_server.review.since import (
     PatchPair,
@@ -245,8 +245,7 @@ def _of_patches(name: str) -> CandidateVersion:
     if len(queue.patches) > _MOST_PATCHES:
         raise SourceError(f"over {_MOST_PATCHES:,} patches", name=visible(name))
     left_out = tuple((each.id, f"{each.id} is left out: {each.reason}") for each in queue.rejected)
-    missing = tuple(note for note in as_series(queue).notes if note not in queue.notes)
-    queue = replace(queue, notes=(*queue.notes, *left_out, *missing))
+    queue = replace(queue, notes=(*queue.notes, *left_out, *missing_notes(queue)))
     return CandidateVersion(name, Candidate(f"patch:{visible(name)}", "", "", ""), queue)
 
 

@@ -16,6 +16,8 @@ from excise.evaluation.maxmatch import Correction, Matched, corrections, max_mat
 from excise.evaluation.message_bleu import CC_HIGH, tokens_bleu
 from excise.evaluation.word_mover import read_vectors
 
+pytestmark = pytest.mark.slow
+
 ORIGIN = "About 95 species are currently accepted ."
 REFERENCES = (
     "About 95 species are currently known .",
@@ -212,7 +214,6 @@ def test_bleu_cc_of_equal_texts_is_above_one():
 MESSAGES = {"bleu-norm": (0.6966, 0.6229), "bleu-cc": (0.5715, 0.5461)}
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", MESSAGES)
 def test_the_bleus_of_commit_messages_correlate_as_published(excise_data, name):
     """B-Moses is not here: its Spearman is met (.1970), its Pearson is .2378 beside .2444."""

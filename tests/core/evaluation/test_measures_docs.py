@@ -31,7 +31,7 @@ def test_a_row_says_what_its_measure_says():
         assert (origin == "yes") == found.needs_origin
         assert several == found.several
         if found.resource in (None, "synonyms"):
-            assert by == (found.package.distribution if found.package else "own")
+            assert by == (found.package or "own")
         assert zero
         # What the table promises about 0/0 is in the docstring too.
         assert (zero == "none") == ("0/0" not in found.description)

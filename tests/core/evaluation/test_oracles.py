@@ -18,6 +18,8 @@ from excise.evaluation.message_bleu import tokens_bleu
 from excise.evaluation.rouge import rouge_l
 from excise.evaluation.sari import corpus_sari_easse
 
+pytestmark = pytest.mark.slow
+
 words = st.lists(st.sampled_from(["a", "b", "c", "d"]), max_size=8)
 filled = words.filter(bool)
 several = st.lists(words, min_size=1, max_size=3)

@@ -20,6 +20,8 @@ from excise.evaluation.statistics import (
     why_undefined,
 )
 
+pytestmark = pytest.mark.slow
+
 ROW = st.tuples(st.integers(-5, 5), st.integers(0, 2), st.integers(1, 6))
 
 
@@ -88,7 +90,6 @@ def test_each_resample_is_a_correlation_of_the_drawn_rows(by_task):
             assert rho[at, column] == pytest.approx(stats.spearmanr(x, y)[0])
 
 
-@pytest.mark.slow
 def test_intervals_are_those_of_plain_resampling():
     """The paper's way: draw the outputs of the long sample with replacement."""
     found = sample(rows=300)
