@@ -16,7 +16,7 @@ import {
   usablePython,
   whyNotCarried,
 } from "../../src/environment";
-import { findServer } from "../../src/servers";
+import { findServer, OLDEST_SERVER } from "../../src/servers";
 
 const folder = mkdtempSync(path.join(tmpdir(), "environment-"));
 after(() => rmSync(folder, { recursive: true }));
@@ -27,19 +27,19 @@ const searchPath = process.env["PATH"] ?? "";
 /** A wheel, as small as can be; returns its file. */
 function wheel(directory: string, name: string, module: string, needs = ""): string {
   mkdirSync(directory, { recursive: true });
-  const file = path.join(directory, `${name}-0.2.0-py3-none-any.whl`);
+  const file = path.join(directory, `${name}-${OLDEST_SERVER}-py3-none-any.whl`);
   const program = `
 import sys, zipfile
-file, name, module, needs = sys.argv[1:]
-info = f"{name}-0.2.0.dist-info"
+file, name, version, module, needs = sys.argv[1:]
+info = f"{name}-{version}.dist-info"
 with zipfile.ZipFile(file, "w") as wheel:
     wheel.writestr(module, "")
     wheel.writestr(module.split("/")[0] + "/__init__.py", "")
-    wheel.writestr(f"{info}/METADATA", f"Metadata-Version: 2.1\\nName: {name}\\nVersion: 0.2.0\\n{needs}")
+    wheel.writestr(f"{info}/METADATA", f"Metadata-Version: 2.1\\nName: {name}\\nVersion: {version}\\n{needs}")
     wheel.writestr(f"{info}/WHEEL", "Wheel-Version: 1.0\\nGenerator: test\\nRoot-Is-Purelib: true\\nTag: py3-none-any\\n")
     wheel.writestr(f"{info}/RECORD", "")
 `;
-  execFileSync("python3", ["-I", "-c", program, file, name, module, needs]);
+  execFileSync("python3", ["-I", "-c", program, file, name, OLDEST_SERVER, module, needs]);
   return file;
 }
 
@@ -50,7 +50,7 @@ function carried(directory: string, module = "excise_server/lsp/app.py"): Carrie
   const server = wheel(directory, "excise", module, "Requires-Dist: needed<1\n");
   const requirements = path.join(directory, "requirements.txt");
   const where = `--no-index\n--find-links ${path.dirname(needed)}\n`;
-  writeFileSync(requirements, `${where}needed==0.2.0 --hash=sha256:${hash}\n`);
+  writeFileSync(requirements, `${where}needed==${OLDEST_SERVER} --hash=sha256:${hash}\n`);
   return { wheel: server, requirements, platform: PLATFORM };
 }
 
@@ -76,7 +76,7 @@ test("it is made from wheels, found as a server, replaces the one before, and ou
     searchPath: "",
   });
   assert.ok("version" in search, JSON.stringify(search));
-  assert.equal(search.version, "0.2.0");
+  assert.equal(search.version, OLDEST_SERVER);
 
   const before = readdirSync(storage);
   const strange = carried(path.join(folder, "wheels-of-another-excise"), "excise/taxes.py");
@@ -98,7 +98,7 @@ test("a package is refused whose hash is not the pinned one, that is missing, or
     return error instanceof Error ? error.message : "it was made";
   };
   assert.match(await failing(pinned.replace(/sha256:./, "sha256:")), /pip install: .*hash/i);
-  assert.match(await failing(pinned.replace("needed==0.2.0", "absent==0.2.0")), /pip install: .*absent==0.2.0/);
+  assert.match(await failing(pinned.replace("needed==", "absent==")), /pip install: .*absent==/);
   process.env["PIP_RETRIES"] = "1"; // with none, pip does not say why
   const nowhere = pinned.replace("--no-index", "--index-url http://127.0.0.1:9/simple").replace(/--find-links.*/, "");
   assert.match(await failing(nowhere), /registry cannot be reached/);
@@ -111,7 +111,7 @@ test("a lock that leaves out what the server needs is noticed", async () => {
   const other = wheel(path.join(folder, "incomplete-wheels", "registry"), "other", "other/code.py");
   const hash = createHash("sha256").update(readFileSync(other)).digest("hex");
   const where = `--no-index\n--find-links ${path.dirname(other)}\n`;
-  writeFileSync(server.requirements, `${where}other==0.2.0 --hash=sha256:${hash}\n`);
+  writeFileSync(server.requirements, `${where}other==${OLDEST_SERVER} --hash=sha256:${hash}\n`);
   const made = makeEnvironment(storage, await python(), server, quiet);
   await assert.rejects(made, /pip check: .*needed/);
 });
@@ -150,10 +150,10 @@ test("a package of the extension says which server it carries, for which platfor
     writeFileSync(note, wrong);
     assert.equal(await carriedServer(extension), undefined, wrong);
   }
-  writeFileSync(note, '{"wheel": "excise-0.2.0-cp311-abi3-linux_x86_64.whl", "platform": "sunos-ppc"}');
+  writeFileSync(note, '{"wheel": "excise-0.3.0-cp311-abi3-linux_x86_64.whl", "platform": "sunos-ppc"}');
   const stated = await carriedServer(extension);
   assert.ok(stated);
-  assert.equal(stated.wheel, path.join(directory, "excise-0.2.0-cp311-abi3-linux_x86_64.whl"));
+  assert.equal(stated.wheel, path.join(directory, "excise-0.3.0-cp311-abi3-linux_x86_64.whl"));
   assert.equal(stated.requirements, path.join(directory, "requirements.txt"));
   assert.match(whyNotCarried(stated) ?? "", /the server for sunos-ppc, not for/);
   assert.equal(whyNotCarried({ ...stated, platform: PLATFORM }), undefined);
