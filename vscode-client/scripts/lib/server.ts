@@ -27,6 +27,8 @@ export interface Server {
   readonly log: string;
   /** Where the editor keeps the extension's own storage and logs. */
   readonly data: string;
+  /** Give the editor other machine settings, which it takes while it runs. */
+  configure(settings: Readonly<Record<string, unknown>>): void;
   stop(): Promise<void>;
 }
 
@@ -48,9 +50,10 @@ export async function startServer(options: ServerOptions): Promise<Server> {
   ) as [string, string, string, string];
   for (const folder of folders) mkdirSync(folder, { recursive: true });
   const [data, extensions, home, temporary] = folders;
-  const settings = join(data, "data", "Machine", "settings.json");
-  mkdirSync(dirname(settings), { recursive: true });
-  writeFileSync(settings, JSON.stringify({ ...SETTINGS, ...options.settings }, null, 2));
+  const file = join(data, "data", "Machine", "settings.json");
+  mkdirSync(dirname(file), { recursive: true });
+  const configure = (settings = {}): void => writeFileSync(file, JSON.stringify({ ...SETTINGS, ...options.settings, ...settings }, null, 2));
+  configure();
 
   const environment = {
     ...cleaned(process.env),
@@ -62,7 +65,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
   const where = ["--server-data-dir", data, "--extensions-dir", extensions];
   const installs = options.extensions.flatMap((path) => ["--install-extension", path]);
   if (installs.length > 0) await install([...where, ...installs], environment);
-  return listen(options, where, environment, data);
+  return { ...(await listen(options, where, environment)), data, configure };
 }
 
 /** Neither git's variables of a hook nor a display of this session's own enter the editor. */
@@ -84,8 +87,7 @@ async function listen(
   options: ServerOptions,
   where: string[],
   env: NodeJS.ProcessEnv,
-  data: string,
-): Promise<Server> {
+): Promise<Omit<Server, "data" | "configure">> {
   const log = join(options.home, "server.log");
   const args = ["--host", "127.0.0.1", "--port", "0", "--without-connection-token"];
   // The environment is the one given here, not what a login shell would make of it.
@@ -104,7 +106,7 @@ async function listen(
     await stop(child);
     throw error;
   });
-  return { url: `http://127.0.0.1:${port}`, port, log, data, stop: () => stop(child) };
+  return { url: `http://127.0.0.1:${port}`, port, log, stop: () => stop(child) };
 }
 
 function portOf(child: ChildProcess, file: NodeJS.WritableStream): Promise<number> {
