@@ -1,8 +1,8 @@
 """What `make docs` adds to the pages in docs/: those at the top of the repository, and a review.
 
 Links to other files of the repository (benchmarks, sources) become plain text, as a site has no
-such page; links between pages are kept. MkDocs calls the functions by their names, and Griffe, which
-reads the docstrings, the class.
+such page; links between pages are kept. MkDocs calls the functions by their names, and Griffe,
+which reads the docstrings, the class.
 """
 
 from __future__ import annotations
