@@ -1,4 +1,4 @@
-"""What the user's command shows of a candidate against the target, and what the order makes of it."""
+"""What the user's command shows of a candidate beside the target, and how the order takes it."""
 
 from __future__ import annotations
 
