@@ -1,7 +1,8 @@
 """What `make docs` adds to the pages in docs/: those at the top of the repository, and a review.
 
 Links to other files of the repository (benchmarks, sources) become plain text, as a site has no
-such page; links between pages are kept. MkDocs calls the functions by their names.
+such page; links between pages are kept. MkDocs calls the functions by their names, and Griffe,
+which reads the docstrings, the class.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+import griffe
 from mkdocs.structure.files import File, Files
 
 ROOT = Path(__file__).parents[1]
@@ -30,7 +32,7 @@ def on_files(files: Files, config: Any) -> Files:  # noqa: ANN401 - MkDocs has n
     for name, page in TOP.items():
         content = (ROOT / name).read_text(encoding="utf-8")
         files.append(File.generated(config, page, content=content))
-    files.append(File.generated(config, "demo.html", content=demo_page()))
+    files.append(File.generated(config, "review-of-the-demo.html", content=demo_page()))
     return files
 
 
@@ -67,3 +69,16 @@ def on_page_markdown(markdown: str, page: Any, **_: object) -> str:  # noqa: ANN
         return text if name.exists() else match.group()
 
     return LINK.sub(pointed, markdown)
+
+
+class OwnTypes(griffe.Extension):
+    """Give each of several parameters with one description its own type and default."""
+
+    def on_function(self, *, func: griffe.Function, **_: object) -> None:
+        """Correct the sections of a docstring, which Griffe gives the types of the first."""
+        for section in func.docstring.parsed if func.docstring else ():
+            if section.kind is griffe.DocstringSectionKind.parameters:
+                for entry in section.value:
+                    if entry.name in func.parameters:
+                        parameter = func.parameters[entry.name]
+                        entry.annotation, entry.value = parameter.annotation, parameter.default

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import json
 import os
 import re
 import shlex
@@ -203,3 +204,24 @@ def test_the_glossary_has_every_word_with_a_link_to_its_page():
     for term, text in entries:
         assert "](" in text, term
         assert len(re.sub(r"\]\([^)]*\)", "]", text).split()) < 60, term
+
+
+def test_the_guide_to_vs_code_has_every_setting_and_command_of_the_extension():
+    page = (ROOT / "docs" / "vscode.md").read_text(encoding="utf-8")
+    manifest = json.loads((ROOT / "vscode-client" / "package.json").read_text(encoding="utf-8"))
+    parts = manifest["contributes"]
+    settings = {name for part in parts["configuration"] for name in part["properties"]}
+    assert {
+        f"excise.{n}" for n in re.findall(r"^\| `([a-zA-Z.]*[a-zA-Z])` \| ", page, re.MULTILINE)
+    } == settings
+    titles = {command["title"].split(":")[0].removesuffix("...") for command in parts["commands"]}
+    assert {title for title in titles if f"**{title}**" not in page} == set()
+    keys = {key["key"].title() for key in parts["keybindings"]}
+    assert {key for key in keys if f"`{key}`" not in page} == set()
+
+
+def test_the_guide_to_hosts_shows_the_client_that_is_tested():
+    page = (ROOT / "docs" / "hosts.md").read_text(encoding="utf-8")
+    client = (ROOT / "examples" / "hosts" / "host.ts").read_text(encoding="utf-8")
+    [shown] = re.findall(r"^```ts\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    assert shown in client

@@ -1,4 +1,4 @@
-"""What the user's command shows of a candidate against the base, and what the order makes of it."""
+"""What the user's command shows of a candidate beside the target, and how the order takes it."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def traceback(raised, where="f", line="x()") -> str:
     ],
 )
 def test_what_differs_between_runs_of_one_program_is_no_content(one, other):
-    assert shown(result(one), result(other)) == "as base"
+    assert shown(result(one), result(other)) == "as target"
 
 
 @pytest.mark.parametrize(
@@ -106,8 +106,8 @@ def test_the_folder_of_a_run_is_no_content():
 @pytest.mark.parametrize(
     ("own", "base", "line"),
     [
-        (result("a"), result("a"), "as base"),
-        (result("a", 1), result("a", 1), "as base"),
+        (result("a"), result("a"), "as target"),
+        (result("a", 1), result("a", 1), "as target"),
         (result("a\nb"), result("a\nc"), "changed: b"),
         (result("a"), result("a\nc"), "changed: no longer prints c"),
         (result("a\nc"), result("a"), "changed: c"),
@@ -169,7 +169,7 @@ def test_only_a_module_of_the_candidate_s_own_does_not_import(output, line):
     assert shown(result(output, 1), result("a")).startswith(line)
     others = shown(result(output, 1), result("a"), changed=["pkg/b.py", "a.py"])
     assert others.startswith("raises ")
-    # What the base does not import either, nobody broke.
+    # What the target does not import either, nobody broke.
     assert shown(result(output, 1), result(output, 1)).startswith("still raises ")
 
 
@@ -195,7 +195,7 @@ def test_any_output_has_one_line(own, base, status):
     line = shown(result(own, status), result(base, 1))
     assert line
     assert "\n" not in line
-    assert shown(result(own, 1), result(own, 1)).startswith(("as base", "still raises "))
+    assert shown(result(own, 1), result(own, 1)).startswith(("as target", "still raises "))
 
 
 # --- verdicts ---
@@ -214,9 +214,12 @@ def verdicts(*every) -> Verdicts:
 
 
 def test_lines_name_their_check_if_there_are_several():
-    both = [verdict("a", "as base", check="unit"), verdict("a", "raises", check="lint", detail="E")]
-    assert verdicts(*both[:1]).evidence("a") == ["as base"]
-    assert verdicts(*both).evidence("a") == ["unit: as base", "lint: raises E"]
+    both = [
+        verdict("a", "as target", check="unit"),
+        verdict("a", "raises", check="lint", detail="E"),
+    ]
+    assert verdicts(*both[:1]).evidence("a") == ["as target"]
+    assert verdicts(*both).evidence("a") == ["unit: as target", "lint: raises E"]
     assert verdicts(verdict("a")).evidence("a") == []
 
 
@@ -231,14 +234,14 @@ def test_lines_name_their_check_if_there_are_several():
     ],
 )
 def test_a_command_that_all_pass_and_the_base_too_tells_nobody_apart(every, is_said):
-    assert ("t passes on the base, too: passing tells nobody apart" in verdicts(*every).notes) is (
-        is_said
-    )
+    assert (
+        "t passes on the target, too: passing tells nobody apart" in verdicts(*every).notes
+    ) is (is_said)
 
 
 # --- the order ---
 
-KINDS = [None, *sorted(EFFECTS), "as base", "still raises", "does not import", "times out"]
+KINDS = [None, *sorted(EFFECTS), "as target", "still raises", "does not import", "times out"]
 
 
 @st.composite
@@ -295,7 +298,7 @@ def test_only_three_kinds_of_evidence_count(given_, data):
     """Another effect in the place of one changes no place, nor does a run that ends in time."""
     compared, known = given_
     silent, effects = [None, "times out"], sorted(EFFECTS)
-    if not any(one.evidence == "as base" for (one,) in known.checks.values()):
+    if not any(one.evidence == "as target" for (one,) in known.checks.values()):
         silent = effects = [*silent, *effects]  # there is nobody whom an effect counts against
     others = [
         verdict(name, data.draw(st.sampled_from(kinds)), passed=one.passed)
@@ -316,7 +319,7 @@ def test_only_three_kinds_of_evidence_count(given_, data):
 
 
 def test_no_effect_counts_only_beside_a_rival_with_an_effect():
-    a, b = verdict("a", "as base"), verdict("b", "as base")
+    a, b = verdict("a", "as target"), verdict("b", "as target")
     assert verdicts(a, b).standing("a", "ab") == (0, "")
     for kind in EFFECTS:
         c = verdict("c", kind)
@@ -330,5 +333,5 @@ def test_no_effect_counts_only_beside_a_rival_with_an_effect():
 
 
 def test_evidence_never_lifts_anybody_over_a_better_verdict():
-    known = verdicts(verdict("a", "as base"), verdict("b", "changed", passed=False))
+    known = verdicts(verdict("a", "as target"), verdict("b", "changed", passed=False))
     assert known.standing("a", "ab") < known.standing("b", "ab")

@@ -2,7 +2,7 @@
 
 The commands are real ones: they never end, flood, kill their group, leave their session, ask on a
 terminal. Nothing of a run is left when it is over. More attacks are in test_runs_attacks.py, and
-what is compared with the base is in test_evidence.py.
+what is compared with the target is in test_evidence.py.
 """
 
 from __future__ import annotations
@@ -225,8 +225,8 @@ def test_run_puts_the_passing_ones_first_and_its_file_does_it_again(repo):
     assert [cluster["failed"] for cluster in found["clusters"]] == [0, 2]
     assert [entry["evidence"] for entry in found["candidates"]] == [
         ["passes"],
-        ["as base"],
-        ["as base"],
+        ["as target"],
+        ["as target"],
     ]
     assert found["candidates"][1]["checks"] == found["candidates"][2]["checks"]  # one run for both
     (file,) = (repo.path.parent / "cache").glob("excise/runs/*/verdicts.jsonl")
@@ -325,14 +325,14 @@ def test_a_parser_that_dies_does_not_run_the_command_again(repo):
     assert ran.returncode == 0, ran.stderr
     assert (repo.path.parent / "died-before").exists()
     assert (repo.path.parent / "died-after").exists()
-    assert count.read_text() == "x\n" * 3  # the base, and two for three candidates
+    assert count.read_text() == "x\n" * 3  # the target, and two for three candidates
     assert [entry["verdict"] for entry in json.loads(ran.stdout)["candidates"]] == ["passed"] * 3
 
 
 @needs_git
 def test_only_those_that_were_chosen_run(repo):
     _, err = excise(repo, "--run", "true", "--only", "ada").communicate(timeout=60)
-    assert b"on the base and for 1 candidate, 1 at a time" in err
+    assert b"on the target and for 1 candidate, 1 at a time" in err
     _, err = excise(repo, "--run", "true", "--task", "ada").communicate(timeout=60)
     assert b"for 3 candidates in 2 classes" in err
     _, err = excise(repo, "--run", "true", "--task", "nobody").communicate(timeout=60)

@@ -73,7 +73,7 @@ def test_one_line_for_each_and_those_without_an_effect_come_last(repo: Repo):
         "good": ["passes"],
         "far": ["changed: 4"],
         "wrong": ["raises TypeError"],
-        "idle": ["as base"],
+        "idle": ["as target"],
         "lost": ["does not import: ModuleNotFoundError: No module named 'gone'"],
     }
     assert runs == 6
@@ -95,7 +95,7 @@ def test_the_same_code_runs_once_unless_what_runs_differs(repo: Repo):
     worktree(repo, "tested", text, test_a__py=TEST.replace("== 1", "== 2"))
     worktree(repo, "locked", text, poetry__lock="two\n")
     shown, runs, document, err = run(repo, "cat test_a.py poetry.lock a.py")
-    assert runs == 4  # the base, and three classes
+    assert runs == 4  # the target, and three classes
     assert "5 candidates in 3 classes of the same code" in err
     assert len(shown) == 5
     by_label = {entry["label"]: entry for entry in document["candidates"]}
@@ -136,7 +136,7 @@ def test_a_worktree_keeps_its_folder_and_what_git_ignores_is_there(repo: Repo):
 
 def test_a_folder_that_is_gone_when_its_turn_comes(repo: Repo):
     folder = worktree(repo, "ada", ORIGIN.replace("return a", "return a + 1"))
-    command = f'test "$EXCISE_CANDIDATE" = base && rm -rf {folder}; {LOAD}'
+    command = f'test "$EXCISE_CANDIDATE" = target && rm -rf {folder}; {LOAD}'
     shown, _, _, err = run(repo, command)
     assert shown == {"ada": ["passes"]}
     assert "ada: its folder is gone: it is run in a scratch copy" in err
@@ -152,7 +152,7 @@ def test_a_command_that_runs_nowhere(repo: Repo, command, reason):
     assert shown == {"ada": []}
     assert document["candidates"][0]["verdict"] == "undecided"
     assert reason in document["candidates"][0]["checks"][0]["reason"]
-    assert "the base has no outcome" in err
+    assert "the target has no outcome" in err
 
 
 def test_all_time_out(repo: Repo):
@@ -161,12 +161,12 @@ def test_all_time_out(repo: Repo):
     shown, _, document, err = run(repo, "sleep 300", "--timeout", "0.3")
     assert shown == {"ada": ["times out"], "bo": ["times out"]}
     assert {entry["verdict"] for entry in document["candidates"]} == {"undecided"}
-    assert "the base has no outcome" in err
+    assert "the target has no outcome" in err
 
 
 def test_only_the_base_times_out(repo: Repo):
     worktree(repo, "ada", ORIGIN.replace("return a", "return a + 1"))
-    command = 'test "$EXCISE_CANDIDATE" = base && sleep 300; true'
+    command = 'test "$EXCISE_CANDIDATE" = target && sleep 300; true'
     assert run(repo, command, "--timeout", "0.5")[0] == {"ada": ["passes"]}
 
 
@@ -193,10 +193,10 @@ def test_no_candidate_can_write_into_what_the_others_are_compared_with(repo: Rep
     worktree(repo, "idle", ORIGIN.replace("return a", "b = a\n    return b"))
     logs = repo.path.parent / "cache" / "excise" / "runs"
     forge = f"for log in {logs}/*/001-*.log; do echo forged > $log; done"
-    shown, _, _, _ = run(repo, f'{LOAD}; test "$EXCISE_CANDIDATE" = base || {forge}')
-    assert shown == {"ada": ["changed: 2"], "idle": ["as base"]}
-    # Who removes what it printed has nothing that is as the base's.
-    assert run(repo, f'echo x; test "$EXCISE_CANDIDATE" = base || rm -rf {logs}')[0] == {
+    shown, _, _, _ = run(repo, f'{LOAD}; test "$EXCISE_CANDIDATE" = target || {forge}')
+    assert shown == {"ada": ["changed: 2"], "idle": ["as target"]}
+    # Who removes what it printed has nothing that is as the target's.
+    assert run(repo, f'echo x; test "$EXCISE_CANDIDATE" = target || rm -rf {logs}')[0] == {
         "ada": ["passes"],
         "idle": ["passes"],
     }
@@ -207,21 +207,21 @@ def test_what_a_run_starts_or_ends_is_its_own_affair(repo: Repo):
     worktree(repo, "bo", ORIGIN.replace("return a", "return a + 2"))
     command = 'case "$PWD" in */ada) (setsid sleep 317 &); kill -9 $PPID; exit 1;; esac; true'
     shown, _, document, _ = run(repo, command)
-    assert shown["bo"] == ["as base"]
+    assert shown["bo"] == ["as target"]
     assert {e["label"]: e["verdict"] for e in document["candidates"]}["ada"] != "passed"
 
 
 def test_where_all_pass_and_the_base_too_it_is_said_once(repo: Repo):
     worktree(repo, "ada", ORIGIN.replace("return a", "return a + 1"))
     worktree(repo, "bo", ORIGIN.replace("return a", "return a + 2"))
-    said = "true passes on the base, too: passing tells nobody apart"
+    said = "true passes on the target, too: passing tells nobody apart"
     for named in ((), ("ada", "bo")):
         ran = excise("review", *named, "--repo", str(repo.path), "--run", "true")
         assert ran.code == 0
         assert ran.out.count(said) == 1, named
 
 
-def test_the_saved_files_are_the_base_if_candidates_are_replayed_onto_them(repo: Repo):
+def test_the_saved_files_are_the_target_if_candidates_are_replayed_onto_them(repo: Repo):
     worktree(repo, "ada", ORIGIN.replace("return a", "return a + 1"))
     repo.write("b.py", "b = 2\n")
     repo.write("new.py", "n = 1\n")
@@ -232,11 +232,11 @@ def test_the_saved_files_are_the_base_if_candidates_are_replayed_onto_them(repo:
 
 
 def _logs(repo: Repo, command: str, *more: str) -> list[bytes]:
-    """Return the output of the base's run."""
+    """Return the output of the target's run."""
     run(repo, command, *more)
     folders = (repo.path.parent / "cache" / "excise" / "runs").iterdir()
     newest = max(folders, key=lambda folder: folder.stat().st_mtime_ns)  # two may have one second
-    return [log.read_bytes() for log in newest.glob("001-the-base.log")]
+    return [log.read_bytes() for log in newest.glob("001-the-target.log")]
 
 
 def test_folders_without_git_are_compared_with_a_copy_of_their_origin(tmp_path, monkeypatch):
@@ -253,7 +253,7 @@ def test_folders_without_git_are_compared_with_a_copy_of_their_origin(tmp_path, 
     assert (tmp_path / "x" / "written").exists()
     os.mkfifo(tmp_path / "origin" / "pipe")
     ran = excise("review", "--origin", origin, folder, "--run", "true", "--format", "json")
-    assert "the base: not started: no scratch copy" in ran.err
+    assert "the target: not started: no scratch copy" in ran.err
     assert ran.json["candidates"][0]["evidence"] == ["passes"]
 
 
@@ -297,7 +297,7 @@ def test_a_target_too_large_to_copy_costs_the_base_its_outcome_alone(repo: Repo,
     monkeypatch.setattr(scratch, "MOST", 10)
     shown, _, document, err = run(repo, "true", "--git", "plus")
     assert shown == {"ada": ["passes"], "plus": []}
-    assert "the base: not started: the target has" in err
+    assert "the target: not started: the target has" in err
     reasons = {e["label"]: e["checks"][0]["reason"] for e in document["candidates"]}
     assert reasons["plus"].startswith("not started: the target has")
 
@@ -312,7 +312,7 @@ def test_verdicts_of_a_file_say_and_order_the_same(repo: Repo):
     ).json
     assert again == document
     assert not [*repo.path.parent.glob("*/__pycache__")]
-    assert shown == {"good": ["changed: 4"], "idle": ["as base"]}
+    assert shown == {"good": ["changed: 4"], "idle": ["as target"]}
     lines = [json.loads(line) for line in file.read_text().split("\n") if line]
     file.write_text(json.dumps(lines[0] | {"evidence": "certain"}) + "\n")
     ran = excise("review", "--repo", str(repo.path), "--verdicts", str(file))

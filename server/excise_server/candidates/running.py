@@ -67,12 +67,12 @@ def place_in_repository(
     saved: bool = False,
     say: Callable[[str], None],
 ) -> Place:
-    """Give candidates their folders, and the base and those without one a scratch copy.
+    """Give candidates their folders, and the target and those without one a scratch copy.
 
     Raises SourceError if the saved files cannot be read. The place itself raises it if there can be
     no scratch copy.
 
-    - ``saved``: whether the base is the saved files of the checkout, and not the commit.
+    - ``saved``: whether the target is the saved files of the checkout, and not the commit.
     """
     of_base: dict[str, FileEdit] = {}
     if saved:
@@ -103,7 +103,7 @@ def place_in_repository(
 
 
 def place_of_folders(origin: str) -> Place:
-    """Give candidates that are folders these, and the base a copy of the folder they began as."""
+    """Give candidates that are folders these, and the target a copy of the folder they began as."""
 
     @contextmanager
     def copied() -> Iterator[str]:

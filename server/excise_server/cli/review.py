@@ -94,8 +94,8 @@ def command(
     lines of the origin (--path PATH#LINES shows it alone), and PATH#12+ an insertion by the line
     before it. HTML and JSON have both.
 
-    Git is only read, and only the command of --run is run, with your rights: on the base, and once
-    for each same code with the same tests. What it does beside the base stands beside the verdict.
+    Git is only read, and only the command of --run is run, with your rights: on the target, and
+    once for each same code with the same tests. What differs stands beside the verdict.
     """
     repo, selection = asked.repo, asked.selection
     top, found = read_candidates(asked, candidates)

@@ -90,7 +90,7 @@ class Runs:
 
     - ``folder``: the folder with the output of each run and the file of the verdicts.
     - ``verdicts``: those on candidates, in the order in which the runs ended.
-    - ``ended``: how many runs ended, that on the base included.
+    - ``ended``: how many runs ended, that on the target included.
     - ``interrupted``: whether the user stopped the runs. Unfinished candidates have no verdict
       then.
     """
@@ -176,14 +176,14 @@ def run_in_folders(
     seconds: float = SECONDS,
     say: Said,
 ) -> Runs:
-    """Run a command on the base, and then once for each class of candidates.
+    """Run a command on the target, and then once for each class of candidates.
 
     Raises SourceError if no run can be started here, or its output cannot be kept.
 
     - ``command``: the command for the shell, as the user typed it.
     - ``classes``: candidates of which one run stands for all: the first one's.
     - ``cache``: the folder in which a new folder for the output is made.
-    - ``place``: gives the first candidate of each class its folder, and `BASE` that of the base.
+    - ``place``: gives the first candidate of each class its folder, and `BASE` that of the target.
     - ``with_base``: whether there is a base to compare them with.
     - ``seconds``: the time after which a run is ended without a verdict.
     """
@@ -201,7 +201,7 @@ def run_in_folders(
         members, times = sum(map(len, classes)), len(classes)
         what = "1 candidate" if members == 1 else f"{members} candidates"
         scope = f"for {what}{'' if times == members else f' in {times} classes of the same code'}"
-        scope = f"on the base and {scope}" if with_base else scope
+        scope = f"on the target and {scope}" if with_base else scope
         say(f"running {command} {scope}, {jobs} at a time; output in {runs.folder}")
     supervision = _Supervision(command, seconds, runs, total, place, say)
     with _stoppable() as is_stopped:
@@ -425,7 +425,7 @@ class _Supervision:
         ended = f"{self._runs.ended}/{self._total} {first.label}{same}: {words}{took}"
         self._say(f"{ended}: {shown}" if shown not in ("", "passes", "fails") else ended)
         if first is BASE and result.passed is None and not self._runs.interrupted:
-            self._say("the base has no outcome: what candidates print is compared with nothing")
+            self._say("the target has no outcome: what candidates print is compared with nothing")
 
     def _write_verdicts(self) -> None:
         """Replace the file of the verdicts: a run may have changed the existing one."""

@@ -417,6 +417,7 @@ def issue_lines(document: d.ClusterDocument) -> list[IssueLines]:
                 count += 1
             edits.append(_edit(own, issue, pairs, new, words))
         several = f"{plural(near, 'family')}, " if 0 < near < count else ""
+        parted = "edit" if near else "cluster"
         evidence, reasons = "", issue.reasons
         if reasons is not None:
             closes = [f"both close {', '.join(reasons.closes)}"] if reasons.closes else []
@@ -424,7 +425,7 @@ def issue_lines(document: d.ClusterDocument) -> list[IssueLines]:
             evidence = "   ".join([*closes, *where, *reasons.what[:1]]) or ", ".join(reasons.why)
         lines.append(
             IssueLines(
-                f"{plural(len(issue.members), 'patch')}, {several}{plural(count, 'edit')}: "
+                f"{plural(len(issue.members), 'patch')}, {several}{plural(count, parted)}: "
                 f"{explained(issue)}",
                 evidence,
                 tuple(edits),
@@ -532,11 +533,11 @@ def _short(name: str, beside: str) -> str:
 
 
 def numbers_of(pair: d.DuplicatePair) -> str:
-    """Return the numbers of a pair: ``what .32  where .81  why .48  (same edit .13)``."""
+    """Return the numbers of a pair: ``what .32  where .81  why .48  (edits alike .13)``."""
     shown = cosines(pair.what, pair.where, pair.why)
     if pair.same_edit is None:
         return shown
-    return f"{shown}  (same edit {digits(pair.same_edit.similarity).replace('0.', '.', 1)})"
+    return f"{shown}  (edits alike {digits(pair.same_edit.similarity).replace('0.', '.', 1)})"
 
 
 def more_lines(document: d.ClusterDocument, *, verbose: bool) -> list[str]:
@@ -558,7 +559,7 @@ def more_lines(document: d.ClusterDocument, *, verbose: bool) -> list[str]:
         lines += [f"no diff: {cover.id}  {cover.subject}" for cover in document.covers]
         lines += [f"{name}: {note}" for name, notes in document.notes.items() for note in notes]
         how = f"{document.linkage} linkage, distance {document.threshold:g}"
-        return [*lines, *document.about, f"edits: basis {document.basis}, {how}"]
+        return [*lines, *document.about, f"clusters: basis {document.basis}, {how}"]
     lines = []
     if weaker:
         lines.append(f"possibly the same issue: {plural(len(weaker), 'more pair')}")
@@ -573,9 +574,9 @@ def more_lines(document: d.ClusterDocument, *, verbose: bool) -> list[str]:
 # --- for a terminal -------------------------------------------------------------------------------
 
 LEGEND = (
-    "All numbers go from 0 to 1, for a patch beside the first of its edit or group. what: changed "
-    "words; where: changed places; why: messages; same edit, and a number after a word: what both "
-    "edits have in common, at the same place."
+    "All numbers go from 0 to 1, for a patch beside the first of its cluster or group. what: "
+    "changed words; where: changed places; why: messages; edits alike, and a number after a word: "
+    "what both edits have in common, at the same place."
 )
 
 FIRST_SCREEN = 40

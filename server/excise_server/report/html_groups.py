@@ -71,9 +71,9 @@ def patches_page(grouped: Grouped, document: ClusterDocument) -> str:
     groups += (PageGroup([_item(grouped, index, index)]) for index in alone)
     facts = (
         ("patches", f"{len(pool):,}"),
-        ("issues", f"{len(document.issues):,}"),
+        ("groups", f"{len(document.issues):,}"),
         ("alone", f"{len(alone):,}"),
-        ("edits", f"{len(clusters):,}"),
+        ("clusters", f"{len(clusters):,}"),
     )
 
     def dense(shown: list[int]) -> Values:
@@ -289,6 +289,8 @@ class PageGroup:
     reasons: str = ""
 
 
+_KINDS = {"patches": "groups", "revisions": "clusters"}
+
 MAX_OPENED = 2_500
 """Most members whose blocks are in the page at all."""
 
@@ -316,7 +318,7 @@ def _page(
         parts.append(("map", "Similarities", picture))
     cards = joined(_card(place, group, opened) for place, group in enumerate(several, start=1))
     nothing = element("p", f"No two {what} are alike.", class_="dim")
-    parts.append(("clusters", f"Clusters ({len(several):,})", cards or nothing))
+    parts.append(("clusters", f"{_KINDS[what].title()} ({len(several):,})", cards or nothing))
     if alone:
         members = (_member(item, opened, element("span", ""), OWN) for item in alone)
         parts.append(("alone", f"Alone ({len(alone):,})", element("div", *members, class_="card")))
@@ -356,7 +358,7 @@ def _page(
     )
 
 
-_ADVICE = "The clusters are advice: what most agree on is not thereby right."
+_ADVICE = "What stands together is advice: what most agree on is not thereby right."
 
 
 MAX_BLOCKS = 12
@@ -379,8 +381,8 @@ def _card(place: int, group: PageGroup, opened: Iterator[int]) -> Markup:
         element(
             "div",
             element("h3", first.title or first.name),
-            element("p", f"{len(group.items):,} members, the farthest {least} from the "
-                         "representative", class_="dim small"),
+            element("p", f"{len(group.items):,} members; the least alike scores {least} with "
+                         "the representative", class_="dim small"),
             element("p", group.reasons, class_="small") if group.reasons else "",
         ),
         class_="head",
@@ -530,7 +532,7 @@ def _picture(
             for place, (size, first) in enumerate(firsts[:_LISTED], start=1)
         )
         largest = joined(
-            (element("p", "The largest clusters:"), element("ol", *rows, class_="largest"))
+            (element("p", f"The largest {_KINDS[what]}:"), element("ol", *rows, class_="largest"))
         )
     steps = (
         element(

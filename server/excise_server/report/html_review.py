@@ -61,10 +61,9 @@ STYLE = """
 ul.who, ul.files { list-style: none; margin: 0; padding: 0 }
 article > pre, article > ul { margin: 0 }
 .who .where { margin-left: 8px }
-ul.who a { margin: 0 2px }
 header + main > section:first-child { margin-top: 20px }
 ul.who li { padding: 8px 16px; border-top: 1px solid var(--line) }
-ul.who a { white-space: nowrap; margin-right: 6px }
+ul.who a { white-space: nowrap; margin-left: 2px }
 ul.files li { padding: 2px 0 }
 .file { margin: 28px 0 10px }
 .hunk > .head { padding-bottom: 8px; justify-content: space-between; flex-wrap: wrap }

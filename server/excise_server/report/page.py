@@ -353,7 +353,7 @@ class Page:
         ran = any(entry.checks or entry.evidence for entry in self.document.candidates)
         differ = not ran and any(task.disagree for task in self.rivals)
         parts = ["They disagree: read, or run."] if differ else []
-        parts += [] if ran else ["Nothing was run: --run 'pytest -q' runs it in each."]
+        parts += [] if ran else ["Nothing was run: --run 'pytest -q' runs it for each."]
         words = f"{self._options} {name}"
         return [*parts, f"excise review{words},", f"excise take{words}"]
 

@@ -1,4 +1,4 @@
-"""What a run shows beside its verdict: how it ends and what it prints, against the base. Pure.
+"""What a run shows beside its verdict: how it ends and what it prints, against the target. Pure.
 
 Only a difference is evidence. Equal output says nothing of two candidates, and joins nobody.
 """
@@ -17,14 +17,14 @@ from typing import Literal
 from excise_server.foundation.escape import printable, shortened
 from excise_server.review.candidate import Candidate
 
-BASE = Candidate("base", "", "", "", label="the base")
+BASE = Candidate("target", "", "", "", label="the target")
 """The target, in the place of a candidate: what all runs are compared with."""
 
 Place = Callable[[Candidate], AbstractContextManager[str]]
 """Gives a candidate's folder for the time of its run; raises SourceError if it has none."""
 
 Evidence = Literal[
-    "as base",
+    "as target",
     "changed",
     "raises",
     "still raises",
@@ -33,7 +33,7 @@ Evidence = Literal[
     "passes",
     "fails",
 ]
-"""What a run shows, against that of the base; `evidence_of` says when which."""
+"""What a run shows, against that of the target; `evidence_of` says when which."""
 
 EFFECTS: frozenset[Evidence] = frozenset({"changed", "raises", "passes", "fails"})
 """Evidence that the edit has an effect on the run, good or bad."""
@@ -116,7 +116,7 @@ def evidence_of(
 ) -> tuple[Evidence | None, str]:
     """Return what the run of a candidate shows, and the detail; None where no command ended.
 
-    - ``base``: the result of the same command on the base. If it has no verdict, nothing is
+    - ``base``: the result of the same command on the target. If it has no verdict, nothing is
       compared with it.
     - ``changed``: the files that the candidate changes.
     """
@@ -137,7 +137,7 @@ def evidence_of(
         return "changed", f"{own.reason}, not {base.reason}"
     if own.lines != base.lines:
         return "changed", _difference(own.lines, base.lines)
-    return "as base", ""
+    return "as target", ""
 
 
 def evidence_words(evidence: Evidence | None, detail: str) -> str:
@@ -156,7 +156,7 @@ def _detail(text: str) -> str:
 
 
 def _difference(own: Sequence[str], base: Sequence[str]) -> str:
-    """Return the first line that differs from that of the base, in words where there is none."""
+    """Return the first line that differs from that of the target, in words where there is none."""
     if Counter(own) == Counter(base):
         return "only the order of lines"
     line, before = next((a, b) for a, b in zip_longest(own, base) if a != b)

@@ -2,7 +2,7 @@
 
 A verdict is the result of somebody's test run. A missing verdict is not a bad one: a check that
 timed out, or could not be run, ranks between passing and failing. Of runs by `excise review`, the
-verdict also has the evidence: how the run differs from that of the base.
+verdict also has the evidence: how the run differs from that of the target.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ FAILED: Outcome = "failed"
 UNDECIDED: Outcome = "undecided"
 
 TELLS_NOBODY = "passing tells nobody apart"
-"""How the note ends that a check passes on the base and for everybody."""
+"""How the note ends that a check passes on the target and for everybody."""
 
 _SHOWN = 100
 """Most characters shown of a name that no candidate has."""
 
 NO_EFFECT = "no effect, where another one has an effect"
-"""What is said of a candidate whose run is as that of the base, beside others that differ."""
+"""What is said of a candidate whose run is as that of the target, beside others that differ."""
 
 _LEVELS: dict[Outcome | None, int] = {PASSED: 0, UNDECIDED: 1, None: 1, FAILED: 2}
 
@@ -41,8 +41,8 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     - ``passed``: None if it ran without reaching a verdict: ``reason`` says why.
     - ``reason``: why it did not pass, in a few words.
     - ``digest``: the candidate's digest when it was checked, or empty if that is not known.
-    - ``evidence``, ``detail``: what its run showed beside that of the base, if one was compared.
-    - ``base_passed``: whether the base passes the check, too; None if it has no verdict.
+    - ``evidence``, ``detail``: what its run showed beside that of the target, if one was compared.
+    - ``base_passed``: whether the target passes the check, too; None if it has no verdict.
     """
 
     candidate: str
@@ -98,7 +98,7 @@ class Verdicts:
         for verdict in self.checks.get(candidate, ()):
             if verdict.evidence in ("still raises", "does not import"):
                 against = against or evidence_words(verdict.evidence, verdict.detail)
-            elif verdict.evidence == "as base" and any(
+            elif verdict.evidence == "as target" and any(
                 other.check == verdict.check and other.evidence in EFFECTS
                 for rival in rivals
                 for other in self.checks.get(rival, ())
@@ -107,7 +107,7 @@ class Verdicts:
         return self.level(candidate), against
 
     def evidence(self, candidate: str) -> list[str]:
-        """Return a short line for each check whose run was compared with that of the base."""
+        """Return a short line for each check whose run was compared with that of the target."""
         verdicts = self.checks.get(candidate, ())
         lines = [(v.check, evidence_words(v.evidence, v.detail)) for v in verdicts if v.evidence]
         if len(lines) == 1:
@@ -190,6 +190,6 @@ def match_verdicts(verdicts: Iterable[Verdict], candidates: Sequence[Candidate])
     for check, every in of_checks.items():
         if all(verdict.passed and verdict.base_passed for verdict in every):
             name = shortened(check, _SHOWN) or "the check"
-            notes[f"{name} passes on the base, too: {TELLS_NOBODY}"] = None
+            notes[f"{name} passes on the target, too: {TELLS_NOBODY}"] = None
     by_id = {identity: tuple(by_check.values()) for identity, by_check in checks.items()}
     return Verdicts(by_id, tuple(unknown), tuple(notes))
