@@ -149,10 +149,12 @@ def test_commands_and_options_exist(page):
 
 
 def anchors(page: Path) -> set[str]:
+    """Return the anchors of headings that are one where files are shown and on the site."""
     text = re.sub(r"^```.*?^```$", "", page.read_text(encoding="utf-8"), flags=re.DOTALL | re.M)
     heads = re.findall(r"^#+ (.*)$", text, re.MULTILINE)
     plain = [re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", head).replace("`", "") for head in heads]
-    return {re.sub(r"\s", "-", re.sub(r"[^\w\s-]", "", head.lower()).strip()) for head in plain}
+    slugs = [re.sub(r"\s", "-", re.sub(r"[^\w\s-]", "", head.lower()).strip()) for head in plain]
+    return {slug for slug in slugs if "--" not in slug}
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name)

@@ -103,7 +103,7 @@ def test_three_commands_to_try_it_show_its_first_page(tmp_path):
 def test_it_names_the_command_that_editors_start():
     from excise_server.cli.serve import command
 
-    assert "`excise serve --stdio`" in README
+    assert "`excise serve`" in README
     assert "--stdio" in {option for own in command.params for option in own.opts}
 
 

@@ -32,7 +32,7 @@ TEXTS = [
 ]
 CLAIM = re.compile(r"\bconfiden(ce|t)\w*|agreement says", re.IGNORECASE)
 INTERVAL = re.compile(r"confidence intervals?", re.IGNORECASE)
-THE_ONE = re.compile(r"^## No shares for a single order\n.*?(?=^## )", re.MULTILINE | re.DOTALL)
+THE_ONE = re.compile(r"^## Why no order says how sure it is\n.*?(?=^## )", re.MULTILINE | re.DOTALL)
 
 
 def claims(text: str) -> list[str]:

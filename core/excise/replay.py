@@ -103,7 +103,7 @@ def replay(base: str, origin: str, revision: str, *, cancel: CancelFlag | None =
 
     Notes
     -----
-    Near linear in the lines, unless the texts have little in common (docs/algorithm.md, "Replay").
+    Near linear in the lines, unless the texts have little in common (How it is computed, "Replay").
     The line end of the last line is not part of that line: it is merged by itself, so that two
     texts without one can both grow at their end.
 
