@@ -16,6 +16,7 @@ import json
 import os
 import resource
 import select
+import shutil
 import signal
 import socket
 import struct
@@ -219,7 +220,7 @@ def _be_command(command: str, text: str) -> None:
     os.set_inheritable(REPORT, False)
     for number in (signal.SIGPIPE, signal.SIGXFSZ):  # which Python ignores, and so would the shell
         signal.signal(number, signal.SIG_DFL)
-    places = {"HOME": _WORK, "TMPDIR": _WORK, "LANG": "C.UTF-8"}
+    places = {"HOME": WORK, "TMPDIR": WORK, "LANG": "C.UTF-8"}
     os.execve("/bin/sh", ["sh", "-c", command], {"PATH": "/usr/local/bin:/usr/bin:/bin"} | places)  # noqa: S606 - the user's command
 
 
@@ -281,7 +282,7 @@ ATTR_RDONLY, ATTR_NOSUID, ATTR_NODEV = 1, 2, 4
 _ROOT = "/proc"
 """The folder in which the new root is composed, which every Linux has."""
 
-_WORK = "/tmp"  # noqa: S108 - of the new root
+WORK = "/tmp"  # noqa: S108 - of the new root
 """The one folder that a stranger may write to, its own in each run."""
 
 PR_CAPBSET_DROP = 24
@@ -358,7 +359,7 @@ def new_root(library: Iterable[str]) -> None:
                 linux.mount(
                     "tmpfs", hidden, "tmpfs", linux.MS_NOSUID | linux.MS_NODEV, "size=4k,mode=755"
                 )
-    os.makedirs(_ROOT + _WORK, exist_ok=True)
+    os.makedirs(_ROOT + WORK, exist_ok=True)
     os.makedirs(f"{_ROOT}/dev", exist_ok=True)
     os.close(os.open(_ROOT + os.devnull, os.O_CREAT))
     linux.mount_attributes(_ROOT, ATTR_RDONLY | ATTR_NOSUID | ATTR_NODEV)
@@ -377,16 +378,38 @@ def _outermost(folders: Iterable[str]) -> list[str]:
     )
 
 
-def work_folder(for_commands: bool) -> None:
+def close_off(folder: str, programs: Iterable[str], memory: int, seconds: float) -> None:
+    """Guard this process, which becomes a program of a stranger in a copy of a folder.
+
+    ``programs``: the folders that it may read besides those of the system's programs.
+    """
+    source = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    enter_namespaces()
+    linux.require("network", linux.libc.unshare(linux.NEWNET | linux.NEWIPC))
+    new_root([*_PROGRAMS, *programs])
+    work_folder(True, "size=1g,nr_inodes=200k")
+    os.fchdir(source)
+    shutil.copytree(".", WORK, symlinks=True, dirs_exist_ok=True)
+    os.chdir(WORK)
+    for above, folders, files in os.walk("."):
+        for name in (*folders, *files):
+            os.chown(os.path.join(above, name), NOBODY, NOBODY, follow_symlinks=False)
+    drop_privileges()
+    limit(memory, seconds, True)
+    allow_only_these(True)
+
+
+def work_folder(for_commands: bool, most: str = "") -> None:
     """Mount an empty folder that the stranger may write to, and go there.
 
-    What a command writes there, it may also run.
+    What a command writes there, it may also run. ``most``: how much it takes, if not what fits all
+    programs of records.
     """
     size = "256m" if for_commands else "16m"
-    options = f"size={size},nr_inodes=1k,mode=700,uid={NOBODY},gid={NOBODY}"
+    options = f"{most or f'size={size},nr_inodes=1k'},mode=700,uid={NOBODY},gid={NOBODY}"
     flags = linux.MS_NOSUID | linux.MS_NODEV | (0 if for_commands else linux.MS_NOEXEC)
-    linux.mount("tmpfs", _WORK, "tmpfs", flags, options)
-    os.chdir(_WORK)
+    linux.mount("tmpfs", WORK, "tmpfs", flags, options)
+    os.chdir(WORK)
 
 
 def limit(memory: int, seconds: float, for_command: bool) -> None:

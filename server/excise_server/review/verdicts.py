@@ -43,6 +43,7 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     - ``digest``: the candidate's digest when it was checked, or empty if that is not known.
     - ``evidence``, ``detail``: what its run showed beside that of the base, if one was compared.
     - ``base_passed``: whether the base passes the check, too; None if it has no verdict.
+    - ``brought``: whether a candidate brought what ran, which is evidence and no check.
     """
 
     candidate: str
@@ -54,10 +55,13 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     evidence: Evidence | None = None
     detail: str = ""
     base_passed: bool | None = None
+    brought: bool = False
 
     @property
-    def outcome(self) -> Outcome:
-        """The verdict in a word."""
+    def outcome(self) -> Outcome | None:
+        """The verdict in a word; None if this is no check."""
+        if self.brought:
+            return None
         return UNDECIDED if self.passed is None else PASSED if self.passed else FAILED
 
 
@@ -110,7 +114,7 @@ class Verdicts:
         """Return a short line for each check whose run was compared with that of the base."""
         verdicts = self.checks.get(candidate, ())
         lines = [(v.check, evidence_words(v.evidence, v.detail)) for v in verdicts if v.evidence]
-        if len(lines) == 1:
+        if len(lines) == 1 and not verdicts[0].brought:
             return [lines[0][1]]
         return [f"{shortened(check, _SHOWN)}: {words}" for check, words in lines]
 
