@@ -145,6 +145,8 @@ def run_brought(
         )  # fmt: skip
         if runs.interrupted:
             break
+    if runs is not None:
+        say(f"evidence for --verdicts: {runs.file}")
     return runs
 
 

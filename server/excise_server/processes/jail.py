@@ -220,7 +220,7 @@ def _be_command(command: str, text: str) -> None:
     os.set_inheritable(REPORT, False)
     for number in (signal.SIGPIPE, signal.SIGXFSZ):  # which Python ignores, and so would the shell
         signal.signal(number, signal.SIG_DFL)
-    places = {"HOME": WORK, "TMPDIR": WORK, "LANG": "C.UTF-8"}
+    places = {"HOME": _WORK, "TMPDIR": _WORK, "LANG": "C.UTF-8"}
     os.execve("/bin/sh", ["sh", "-c", command], {"PATH": "/usr/local/bin:/usr/bin:/bin"} | places)  # noqa: S606 - the user's command
 
 
@@ -282,8 +282,11 @@ ATTR_RDONLY, ATTR_NOSUID, ATTR_NODEV = 1, 2, 4
 _ROOT = "/proc"
 """The folder in which the new root is composed, which every Linux has."""
 
-WORK = "/tmp"  # noqa: S108 - of the new root
+_WORK = "/tmp"  # noqa: S108 - of the new root
 """The one folder that a stranger may write to, its own in each run."""
+
+COPY = "/copy"
+"""The same where it is a copy of a folder. Programs may be anywhere, but not below this one."""
 
 PR_CAPBSET_DROP = 24
 PR_SET_NO_NEW_PRIVS, PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL = 38, 47, 4
@@ -347,8 +350,8 @@ def enter_namespaces() -> None:
     )
 
 
-def new_root(library: Iterable[str]) -> None:
-    """Replace the root by one of the given folders, read-only, ``/dev/null``, an empty ``/tmp``."""
+def new_root(library: Iterable[str], work: str = _WORK) -> None:
+    """Replace the root by one of the given folders, read-only, ``/dev/null``, an empty one."""
     linux.mount("none", "/", None, linux.MS_REC | linux.MS_PRIVATE)
     linux.mount("tmpfs", _ROOT, "tmpfs", linux.MS_NOSUID | linux.MS_NODEV, "size=1m,mode=755")
     for folder in _outermost([*library, *zoneinfo.TZPATH]):
@@ -359,7 +362,7 @@ def new_root(library: Iterable[str]) -> None:
                 linux.mount(
                     "tmpfs", hidden, "tmpfs", linux.MS_NOSUID | linux.MS_NODEV, "size=4k,mode=755"
                 )
-    os.makedirs(_ROOT + WORK, exist_ok=True)
+    os.makedirs(_ROOT + work, exist_ok=True)
     os.makedirs(f"{_ROOT}/dev", exist_ok=True)
     os.close(os.open(_ROOT + os.devnull, os.O_CREAT))
     linux.mount_attributes(_ROOT, ATTR_RDONLY | ATTR_NOSUID | ATTR_NODEV)
@@ -386,11 +389,11 @@ def close_off(folder: str, programs: Iterable[str], memory: int, seconds: float)
     source = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     enter_namespaces()
     linux.require("network", linux.libc.unshare(linux.NEWNET | linux.NEWIPC))
-    new_root([*_PROGRAMS, *programs])
-    work_folder(True, "size=1g,nr_inodes=200k")
+    new_root([*_PROGRAMS, *programs], COPY)
+    work_folder(True, COPY, "size=1g,nr_inodes=200k")
     os.fchdir(source)
-    shutil.copytree(".", WORK, symlinks=True, dirs_exist_ok=True)
-    os.chdir(WORK)
+    shutil.copytree(".", COPY, symlinks=True, dirs_exist_ok=True)
+    os.chdir(COPY)
     for above, folders, files in os.walk("."):
         for name in (*folders, *files):
             os.chown(os.path.join(above, name), NOBODY, NOBODY, follow_symlinks=False)
@@ -399,17 +402,16 @@ def close_off(folder: str, programs: Iterable[str], memory: int, seconds: float)
     allow_only_these(True)
 
 
-def work_folder(for_commands: bool, most: str = "") -> None:
+def work_folder(for_commands: bool, place: str = _WORK, most: str = "nr_inodes=1k") -> None:
     """Mount an empty folder that the stranger may write to, and go there.
 
-    What a command writes there, it may also run. ``most``: how much it takes, if not what fits all
-    programs of records.
+    What a command writes there, it may also run.
     """
     size = "256m" if for_commands else "16m"
-    options = f"{most or f'size={size},nr_inodes=1k'},mode=700,uid={NOBODY},gid={NOBODY}"
+    options = f"size={size},{most},mode=700,uid={NOBODY},gid={NOBODY}"
     flags = linux.MS_NOSUID | linux.MS_NODEV | (0 if for_commands else linux.MS_NOEXEC)
-    linux.mount("tmpfs", WORK, "tmpfs", flags, options)
-    os.chdir(WORK)
+    linux.mount("tmpfs", place, "tmpfs", flags, options)
+    os.chdir(place)
 
 
 def limit(memory: int, seconds: float, for_command: bool) -> None:

@@ -25,7 +25,7 @@ from typing import Annotated, Literal
 import msgspec
 
 from excise_server.foundation.inputs import SourceError, first_few
-from excise_server.processes.jail import WORK
+from excise_server.processes.jail import COPY
 from excise_server.processes.lifetime import isolated
 from excise_server.processes.linux import set_undumpable
 from excise_server.processes.supervisor import (
@@ -195,14 +195,13 @@ def closed_off(name: str, program: str) -> ClosedOff:
     Raises SourceError if there is none, or that folder has more in it than programs.
     """
     if (found := shutil.which(program)) is None:
-        raise SourceError(f"there is no {program} to run it", name=name)
+        raise SourceError(f"{name}: there is no {program} to run it")
     tops = [Path(os.path.realpath(found)).parents[1], Path(found).parents[1]]
     if not (tops[1] / "pyvenv.cfg").is_file():
         tops.pop()
     home = Path(os.path.realpath(os.path.expanduser("~")))
     if any(home.is_relative_to(top) and top != Path("/") for top in tops):
-        reason = f"{found} is not in a folder of programs alone, which it could read"
-        raise SourceError(reason, name=name)
+        raise SourceError(f"{name}: {found} is not in a folder of programs alone, to be read")
     programs = [str(top) for top in tops if top != Path("/")]
     return ClosedOff(name, programs, os.path.dirname(found))
 
@@ -440,7 +439,7 @@ class _Supervision:
         passed, reason = _verdict(report)
         output = _output(running.log) if passed is not None else b""
         folders = {running.folder, os.path.realpath(running.folder)}
-        folders |= set() if self._closed is None else {WORK}
+        folders |= set() if self._closed is None else {COPY}
         return RunResult(
             passed,
             reason,
@@ -512,10 +511,10 @@ def _closed_environment(path: str) -> dict[str, str]:
     """
     return {
         "PATH": f"{path}:/usr/local/bin:/usr/bin:/bin",
-        "HOME": WORK,
-        "TMPDIR": WORK,
+        "HOME": COPY,
+        "TMPDIR": COPY,
         "LANG": "C.UTF-8",
-        "PYTHONPATH": f"{WORK}:{WORK}/src:{WORK}/lib",
+        "PYTHONPATH": f"{COPY}:{COPY}/src:{COPY}/lib",
         "PYTHONDONTWRITEBYTECODE": "1",
         "PYTHONHASHSEED": "0",
     }
