@@ -28,9 +28,12 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+import msgspec
 from measure import rows
-
 from mixes_of_candidates import blobs_of, git
+
+from excise_server.review.candidate import Candidate
+from excise_server.review.verdicts import Verdict, match_verdicts
 
 REPOSITORIES = ("sympy/sympy", "psf/requests", "pallets/flask", "pytest-dev/pytest")
 SECONDS = "20"
@@ -102,7 +105,9 @@ def brings(patch: bytes) -> bool:
     )
 
 
-def made(folder: Path, mirror: Path, patches: Sequence[tuple[str, bytes, str]]) -> dict[str, str] | str:
+def made(
+    folder: Path, mirror: Path, patches: Sequence[tuple[str, bytes, str]]
+) -> dict[str, str] | str:
     """Make the repository of a task: the labels of its branches, or why there is none."""
     blobs: dict[str, Counter[str]] = defaultdict(Counter)
     for _, patch, _ in patches:
@@ -177,7 +182,9 @@ def commit_with(blobs: dict[str, str], mirror: Path) -> str | None:
                 found.append(commits)
         for base in found:
             ran = git(mirror, "ls-tree", base, "--", *blobs)
-            have = {line.split("\t")[1]: line.split()[2] for line in ran.stdout.decode().splitlines()}
+            have = {
+                line.split("\t")[1]: line.split()[2] for line in ran.stdout.decode().splitlines()
+            }
             if all(have.get(path, "").startswith(blob) for path, blob in blobs.items()):
                 return git(mirror, "rev-parse", base).stdout.decode().strip()
     return None
@@ -188,7 +195,7 @@ def crossed(folder: Path) -> list[dict[str, Any]]:
     with tempfile.TemporaryDirectory() as cache:
         subprocess.run(
             [Path(sys.executable).parent / "excise", "review", "--repo", folder, "--git", "c/*",
-             "--issue", "one task", "--cross", "--timeout", SECONDS, "--format", "json", "-o", os.devnull],
+             "--issue", "one task", "--cross", "--timeout", SECONDS, "-o", os.devnull],
             env=os.environ | {"XDG_CACHE_HOME": cache, "EXCISE_JOBS": JOBS},
             stderr=subprocess.DEVNULL,
         )  # fmt: skip
@@ -199,8 +206,30 @@ def crossed(folder: Path) -> list[dict[str, Any]]:
         ]
 
 
-def report(done: list[dict[str, Any]]) -> None:
-    pass
+def report(done: Sequence[dict[str, Any]]) -> None:
+    """Print against how many right and wrong edits there is evidence, and against which right."""
+    marked: dict[str, Counter[str]] = defaultdict(Counter)
+    scripts, blind, misled = 0, 0, list[str]()
+    for task in done:
+        labels = {f"branch:{name}": label for name, label in task["labels"].items()}
+        named = [Candidate(name, "", "", "", label=name) for name in labels]
+        verdicts = [msgspec.convert(verdict, Verdict) for verdict in task["verdicts"]]
+        found = match_verdicts(verdicts, named)
+        told = {verdict.check for each in found.checks.values() for verdict in each}
+        scripts += len({verdict.check for verdict in verdicts})
+        blind += len({verdict.check for verdict in verdicts}) - len(told)
+        for name, label in labels.items():
+            _, against = found.standing(name, list(labels))
+            marked[label][re.sub(r"(raises|import).*", r"\1", against) or "nothing"] += 1
+            if against and label == "resolved":
+                misled.append(f"{task['name']} {name}: {against}: {found.evidence(name)}")
+    print(f"{len(done)} tasks; {scripts} scripts and tests, {blind} of them tell nobody apart")
+    print("| | wrong | right |\n|---|--:|--:|")
+    wrong, right = marked["unresolved"], marked["resolved"]
+    for why in sorted({*wrong, *right}):
+        print(f"| {why} | {wrong[why]} | {right[why]} |")
+    print(f"| all | {wrong.total()} | {right.total()} |")
+    print(*misled, sep="\n")
 
 
 if __name__ == "__main__":

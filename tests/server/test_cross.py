@@ -46,10 +46,10 @@ def branch(repo: Repo, name: str, text: str, **files: str) -> None:
     repo.git("checkout", "--quiet", "main")
 
 
-def cross(repo: Repo, *more: str, code: int = 0):
+def cross(repo: Repo, *more: str, script: str = "", code: int = 0):
     """Run what all branches brought; return the evidence and the reasons of each, what was said."""
     asked = ("--repo", str(repo.path), "--git", "*", "--issue", "one task")
-    ran = excise("review", *asked, "--cross", *more, "--format", "json")
+    ran = excise("review", *asked, f"--cross{script}", *more, "--format", "json")
     assert ran.code == code, ran.err
     document = ran.json
     return (
@@ -142,7 +142,8 @@ class TestEvidence:
     def test_the_snippet_of_the_issue_is_run_as_a_script(self, repo: Repo, tmp_path):
         snippet = tmp_path / "issue.py"
         snippet.write_text(REPRODUCE)
-        shown, _, _, _ = cross(repo, str(snippet))
+        script(repo, "raise KeyError\n")
+        shown, _, _, _ = cross(repo, script=f"={snippet}")
         assert shown["right"] == ["issue.py: passes"]
         assert shown["idle"] == ["issue.py: still raises AssertionError"]
         ran = excise("review", "--repo", str(repo.path), "--git", "*", "--cross", "no-such-file")
@@ -161,7 +162,7 @@ class TestEvidence:
     def test_nobody_brought_anything(self, repo: Repo):
         shown, _, _, err = cross(repo)
         assert not any(shown.values())
-        assert "no candidate brought" in err
+        assert "no script or test" in err
 
 
 # --- what is run may be anything ---
@@ -174,7 +175,14 @@ class TestHostile:
     def test_a_script_that_writes_outside_of_its_folder(self, repo: Repo, tmp_path):
         victim = tmp_path / "victim"
         victim.write_text("kept")
-        places = [str(victim), str(tmp_path / "new"), "/usr/new", "/new", "/etc/passwd", "/dev/shm/x"]
+        places = [
+            str(victim),
+            str(tmp_path / "new"),
+            "/usr/new",
+            "/new",
+            "/etc/passwd",
+            "/dev/shm/x",
+        ]
         script(
             repo,
             f"for place in {places}:\n"
@@ -241,7 +249,9 @@ class TestHostile:
             "try:\n    with open('big', 'wb') as file:\n        file.truncate(1 << 30)\n"
             "except OSError as error:\n    print('file')\n"
             "try:\n    while True:\n        if not os.fork():\n            os.pause()\n"
-            "except OSError:\n    print('processes')\n".replace("os.pause", "__import__('signal').pause"),
+            "except OSError:\n    print('processes')\n".replace(
+                "os.pause", "__import__('signal').pause"
+            ),
         )
         cross(repo, "--timeout", "30")
         assert len(outputs(repo)) == 3
@@ -289,17 +299,16 @@ def test_folders_without_git_are_refused(tmp_path):
 
 
 def candidate(name: str, **files: str) -> Candidate:
-    new = {
-        path.replace("__", "."): Side("100644", text.encode()) for path, text in files.items()
-    }
+    new = {path.replace("__", "."): Side("100644", text.encode()) for path, text in files.items()}
     return Candidate(f"branch:{name}", "", name, "", label=name, new=new)
 
 
 def test_scripts_of_the_top_folder_and_tests_with_tests_are_run():
     brought, others = brought_along([
         candidate("ada", **{
-            "try_it__py": "x", "lib/helper__py": "x", "setup__py": "x", "tests/test_a__py": "def test_a(): 0",
-            "tests/helper__py": "x", "test_top__py": "assert 1", "README__md": "x", "tests/b.test__ts": "x",
+            "try_it__py": "x", "lib/helper__py": "x", "setup__py": "x", "README__md": "x",
+            "tests/test_a__py": "def test_a(): 0", "tests/helper__py": "x", "test_top__py": "1",
+            "tests/b.test__ts": "x",
         }),
     ])  # fmt: skip
     assert {one.name.partition(" ")[0]: one.program for one in brought} == {
@@ -323,7 +332,9 @@ def test_what_several_brought_is_run_once_and_no_more_than_so_many():
 
 def test_a_name_that_the_shell_would_obey_is_only_a_name():
     name = "$(touch x); a.py"
-    one = Candidate("b", "", "", "", label="b", new={f"tests/test_{name}": Side("100644", b"def test_a(): 0")})
+    one = Candidate(
+        "b", "", "", "", label="b", new={f"tests/test_{name}": Side("100644", b"def test_a(): 0")}
+    )
     ((brought,), _) = brought_along([one])
     assert brought.command.endswith(f"'./tests/test_{name}'")
 

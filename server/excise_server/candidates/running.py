@@ -18,13 +18,12 @@ from excise_server.git.repository import Repository
 from excise_server.review.candidate import Candidate
 from excise_server.review.evidence import BASE, Place
 from excise_server.review.git_patch import FileEdit
-from excise_server.review.kinds import Kind
 from excise_server.sources.candidates import Candidates
 from excise_server.sources.reading import saved_target
 
 
 def run_classes(
-    candidates: Candidates, task: str = "", ignored: Collection[Kind] = ("docs",)
+    candidates: Candidates, task: str = "", ignored: Collection[str] = ("docs",)
 ) -> list[list[int]]:
     """Return the indices of the candidates of each run: the first of a class is the one to run.
 

@@ -58,7 +58,7 @@ from excise_server.wire.documents import json_text
     multiple=True,
     is_flag=False,
     flag_value="",
-    help="Run, closed off, what candidates brought along, and FILE, on each; said above.",
+    help="Run what candidates brought along, or a script of yours, closed off; said above.",
 )
 @intent_option
 @path_option
@@ -106,9 +106,9 @@ def command(
 
     Git is only read, and only the command of --run is run, with your rights: on the base, and once
     for each same code with the same tests. What it does beside the base stands beside the verdict.
-    --cross runs the scripts and tests that candidates brought, and your FILE, on the base and once
-    for each same code: in scratch copies, without network, your files or your environment. They
-    make no verdicts, only evidence.
+    --cross runs the scripts and tests that candidates brought (--cross=FILE: yours), on the base
+    and once for each same code: in scratch copies, without network, your files or your environment.
+    They make no verdicts, only evidence.
     """
     repo, selection = asked.repo, asked.selection
     top, found = read_candidates(asked, candidates)
@@ -128,7 +128,7 @@ def command(
         if asked.origin is not None:
             raise click.UsageError("--cross needs a repository: leave out --origin.")
         repository = opened(repo, only_commits=not selection.worktrees)
-        crossed = run_brought(found, repository, asked, [*filter(None, cross)])
+        crossed = run_brought(found, repository, asked, cross)
         judged += crossed.verdicts if crossed is not None else []
         interrupted = interrupted or (crossed is not None and crossed.interrupted)
     begin_parsing()

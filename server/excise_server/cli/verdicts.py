@@ -31,7 +31,6 @@ from excise_server.processes.runs import (
     run_in_folders,
 )
 from excise_server.review.brought import brought_along, runnable
-from excise_server.review.kinds import Kind
 from excise_server.sources.candidates import SAVED, Candidates
 
 verdict_option = click.option(
@@ -68,17 +67,13 @@ def run_checks(
         )
     of_class = [[candidates.found[index] for index in members] for members in classes]
     jobs, seconds = asked_jobs() or JOBS, asked.timeout or SECONDS
-    runs = run_in_folders(
-        run, of_class, _cache(), place=place, jobs=jobs, seconds=seconds, say=say
-    )
+    runs = run_in_folders(run, of_class, _cache(), place=place, jobs=jobs, seconds=seconds, say=say)
     if runs.verdicts:
         say(f"verdicts for --verdicts: {runs.file}")
     return runs
 
 
-def _classes(
-    candidates: Candidates, task: str, ignored: Collection[Kind]
-) -> list[list[int]]:
+def _classes(candidates: Candidates, task: str, ignored: Collection[str]) -> list[list[int]]:
     """Return `run_classes`, made in a fork if the command has to survive what it parses.
 
     Whatever runs a command has parsed nothing, so that it is not started again.
@@ -103,18 +98,18 @@ def run_brought(
     asked: Asked,
     scripts: Sequence[str],
 ) -> Runs | None:
-    """Run what candidates brought, closed off, on their base and on each same code.
+    """Run what candidates brought, or the user, closed off, on their base and on each same code.
 
     Raises SourceError if a script cannot be read, or nothing can be closed off here.
 
-    - ``scripts``: files of the user's to run as well.
+    - ``scripts``: files of the user's to run, or "" for what candidates brought.
     """
     with progress("Comparing"):
         classes = _classes(candidates, asked.task, ("docs", "tests", "scratch"))
     of_class = [[candidates.found[index] for index in members] for members in classes]
-    chosen = [candidate for members in of_class for candidate in members]
+    chosen = [candidate for members in of_class for candidate in members if "" in scripts]
     brought, left_out = brought_along(chosen)
-    for script in scripts:
+    for script in filter(None, scripts):
         name = os.path.basename(script)
         own = runnable(name, name, {name: Side("100644", read_text(script).encode())})
         if own is None:
@@ -124,7 +119,7 @@ def run_brought(
     if left_out:
         say(f"not run: {first_few([printable(name) for name in left_out])}")
     if not brought:
-        say("no candidate brought a script or a test that can be run")
+        say("there is no script or test that can be run")
     runs = None
     for one in brought:
         try:

@@ -24,7 +24,7 @@ import sys
 import time
 import zoneinfo
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from itertools import repeat
 from types import CodeType, ModuleType
@@ -387,10 +387,15 @@ def close_off(folder: str, programs: Iterable[str], memory: int, seconds: float)
     ``programs``: the folders that it may read besides those of the system's programs.
     """
     source = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    held = [
+        os.lstat(os.path.join(above, name)).st_size
+        for above, folders, files in os.walk(folder)
+        for name in (*folders, *files)
+    ]
     enter_namespaces()
     linux.require("network", linux.libc.unshare(linux.NEWNET | linux.NEWIPC))
     new_root([*_PROGRAMS, *programs], COPY)
-    work_folder(True, COPY, "size=1g,nr_inodes=200k")
+    work_folder(True, COPY, held)
     os.fchdir(source)
     shutil.copytree(".", COPY, symlinks=True, dirs_exist_ok=True)
     os.chdir(COPY)
@@ -402,13 +407,14 @@ def close_off(folder: str, programs: Iterable[str], memory: int, seconds: float)
     allow_only_these(True)
 
 
-def work_folder(for_commands: bool, place: str = _WORK, most: str = "nr_inodes=1k") -> None:
+def work_folder(for_commands: bool, place: str = _WORK, held: Sequence[int] = ()) -> None:
     """Mount an empty folder that the stranger may write to, and go there.
 
-    What a command writes there, it may also run.
+    What a command writes there, it may also run. ``held``: bytes of the files that have to fit in
+    besides.
     """
-    size = "256m" if for_commands else "16m"
-    options = f"size={size},{most},mode=700,uid={NOBODY},gid={NOBODY}"
+    size = ((256 if for_commands else 16) << 20) + sum(held) + 4096 * len(held)
+    options = f"size={size},nr_inodes={1024 + len(held)},mode=700,uid={NOBODY},gid={NOBODY}"
     flags = linux.MS_NOSUID | linux.MS_NODEV | (0 if for_commands else linux.MS_NOEXEC)
     linux.mount("tmpfs", place, "tmpfs", flags, options)
     os.chdir(place)

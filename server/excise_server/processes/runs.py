@@ -455,8 +455,9 @@ class _Supervision:
         self._runs.ended += 1
         first, *others = candidates
         if first is BASE and self._closed is not None and result.reason.startswith(_NOT_STARTED):
-            reason = f"what candidates brought cannot be closed off here: {result.reason}"
-            raise SourceError(reason, hint="--cross needs Linux with user namespaces")
+            raise SourceError(
+                f"--cross cannot close off what it runs, so it runs nothing: {result.reason}"
+            )
         shown = ""
         if first is BASE:
             self._base = result

@@ -207,7 +207,7 @@ class _Closed(_Namespace):
                 stdout=output,
                 stderr=output,
                 env=job["environment"],
-                preexec_fn=close_off,  # noqa: PLW1509 - this process has one thread
+                preexec_fn=close_off,
                 start_new_session=True,
             )
         except subprocess.SubprocessError as error:

@@ -6,7 +6,6 @@ an edit without an effect. It is evidence, never a check: it asks for what its a
 
 from __future__ import annotations
 
-import os
 import re
 import shlex
 from collections.abc import Mapping, Sequence
@@ -20,7 +19,14 @@ from excise_server.review.kinds import script_stem
 MOST = 20
 """Scripts and tests that are run, those of the first candidates."""
 
-_PROGRAMS = {"py": "python3", "js": "node", "mjs": "node", "cjs": "node", "sh": "sh", "bash": "bash"}
+_PROGRAMS = {
+    "py": "python3",
+    "js": "node",
+    "mjs": "node",
+    "cjs": "node",
+    "sh": "sh",
+    "bash": "bash",
+}
 """What runs a script, by its extension."""
 
 _PYTEST = "python3 -m pytest -q --tb=native --disable-warnings -p no:cacheprovider"
@@ -82,7 +88,7 @@ def brought_files(candidate: Candidate) -> dict[str, Side]:
 
 def runnable(name: str, path: str, files: Mapping[str, Side]) -> Brought | None:
     """Return a file as what is run, or None if nothing here runs such a file."""
-    extension = os.path.splitext(path)[1].lstrip(".")
+    extension = path.rpartition(".")[2]
     program = _PROGRAMS.get(extension)
     is_test = extension == "py" and _HAS_TESTS.search(files[path].data) is not None
     if program is None or ("/" in path and not is_test):

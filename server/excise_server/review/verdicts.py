@@ -206,7 +206,9 @@ def match_verdicts(verdicts: Iterable[Verdict], candidates: Sequence[Candidate])
             notes[f"{name} passes on the base, too: {TELLS_NOBODY}"] = None
     if blind:
         does = "tells" if len(blind) == 1 else "tell"
-        notes[f"what {first_few(blind)} shows of all is as on the base: it {does} nobody apart"] = None
+        notes[f"what {first_few(blind)} shows of all is as on the base: it {does} nobody apart"] = (
+            None
+        )
     by_id = {
         identity: tuple(verdict for check, verdict in by_check.items() if check not in blind)
         for identity, by_check in checks.items()
