@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 
 from excise_server.candidates.chosen import chosen_tasks
 from excise_server.candidates.compared import compared, scored
 from excise_server.candidates.scratch import MOST, scratch_copy
+from excise_server.foundation.changes import Side
 from excise_server.foundation.escape import visible
 from excise_server.foundation.inputs import SourceError, first_few, megabytes
 from excise_server.git.repository import Repository
@@ -21,7 +22,9 @@ from excise_server.sources.candidates import Candidates
 from excise_server.sources.reading import saved_target
 
 
-def run_classes(candidates: Candidates, task: str = "") -> list[list[int]]:
+def run_classes(
+    candidates: Candidates, task: str = "", ignored: Collection[str] = ("docs",)
+) -> list[list[int]]:
     """Return the indices of the candidates of each run: the first of a class is the one to run.
 
     A class has the same code and, but for its docs, the same bytes in all other files: tests, which
@@ -31,6 +34,7 @@ def run_classes(candidates: Candidates, task: str = "") -> list[list[int]]:
     Raises SourceError if no task has that name.
 
     - ``task``: the only task to run: its number, name or a candidate in it; empty for all.
+    - ``ignored``: the kinds of files that do not count for a run.
     """
     found = candidates.found
     if len(found) < 2 and not task:
@@ -47,7 +51,7 @@ def run_classes(candidates: Candidates, task: str = "") -> list[list[int]]:
             beside = tuple(
                 (path, candidate.old.get(path), candidate.new.get(path))
                 for path in sorted(candidate.old.keys() | candidate.new.keys())
-                if candidate.kind_of(path) not in ("code", "docs")
+                if candidate.kind_of(path) not in ("code", *ignored)
             )
             classes.setdefault((code, beside), []).append(index)
     return [
@@ -65,6 +69,7 @@ def place_in_repository(
     origin: str,
     *,
     saved: bool = False,
+    brought: Mapping[str, Side] | None = None,
     say: Callable[[str], None],
 ) -> Place:
     """Give candidates their folders, and the target and those without one a scratch copy.
@@ -73,6 +78,8 @@ def place_in_repository(
     no scratch copy.
 
     - ``saved``: whether the target is the saved files of the checkout, and not the commit.
+    - ``brought``: what is run, by path. All have a scratch copy then, in which it takes the place
+      of their own tests and scripts.
     """
     of_base: dict[str, FileEdit] = {}
     if saved:
@@ -84,7 +91,10 @@ def place_in_repository(
         own = {
             path: FileEdit(path, path, candidate.old.get(path), candidate.new.get(path))
             for path in candidate.old.keys() | candidate.new.keys()
+            if brought is None or candidate.kind_of(path) not in ("tests", "scratch")
         }
+        for path, side in (brought or {}).items():
+            own[path] = FileEdit(path, path, None, side)
         edits = [*(of_base | own).values()]
         with scratch_copy(repository, origin, edits) as (folder, left_out):
             if left_out:
@@ -93,9 +103,9 @@ def place_in_repository(
             yield folder
 
     def place(candidate: Candidate) -> AbstractContextManager[str]:
-        if candidate is not BASE and _has_folder(candidate):
+        if brought is None and candidate is not BASE and _has_folder(candidate):
             return nullcontext(candidate.folder)
-        if candidate.folder:
+        if brought is None and candidate.folder:
             say(f"{candidate.label}: its folder is gone: it is run in a scratch copy")
         return copied(candidate)
 

@@ -16,6 +16,7 @@ import json
 import os
 import resource
 import select
+import shutil
 import signal
 import socket
 import struct
@@ -23,7 +24,7 @@ import sys
 import time
 import zoneinfo
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from itertools import repeat
 from types import CodeType, ModuleType
@@ -284,6 +285,9 @@ _ROOT = "/proc"
 _WORK = "/tmp"  # noqa: S108 - of the new root
 """The one folder that a stranger may write to, its own in each run."""
 
+COPY = "/copy"
+"""The same where it is a copy of a folder. Programs may be anywhere, but not below this one."""
+
 PR_CAPBSET_DROP = 24
 PR_SET_NO_NEW_PRIVS, PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL = 38, 47, 4
 LAST_CAPABILITY = 63
@@ -346,8 +350,8 @@ def enter_namespaces() -> None:
     )
 
 
-def new_root(library: Iterable[str]) -> None:
-    """Replace the root by one of the given folders, read-only, ``/dev/null``, an empty ``/tmp``."""
+def new_root(library: Iterable[str], work: str = _WORK) -> None:
+    """Replace the root by one of the given folders, read-only, ``/dev/null``, an empty one."""
     linux.mount("none", "/", None, linux.MS_REC | linux.MS_PRIVATE)
     linux.mount("tmpfs", _ROOT, "tmpfs", linux.MS_NOSUID | linux.MS_NODEV, "size=1m,mode=755")
     for folder in _outermost([*library, *zoneinfo.TZPATH]):
@@ -358,7 +362,7 @@ def new_root(library: Iterable[str]) -> None:
                 linux.mount(
                     "tmpfs", hidden, "tmpfs", linux.MS_NOSUID | linux.MS_NODEV, "size=4k,mode=755"
                 )
-    os.makedirs(_ROOT + _WORK, exist_ok=True)
+    os.makedirs(_ROOT + work, exist_ok=True)
     os.makedirs(f"{_ROOT}/dev", exist_ok=True)
     os.close(os.open(_ROOT + os.devnull, os.O_CREAT))
     linux.mount_attributes(_ROOT, ATTR_RDONLY | ATTR_NOSUID | ATTR_NODEV)
@@ -377,16 +381,43 @@ def _outermost(folders: Iterable[str]) -> list[str]:
     )
 
 
-def work_folder(for_commands: bool) -> None:
+def close_off(folder: str, programs: Iterable[str], memory: int, seconds: float) -> None:
+    """Guard this process, which becomes a program of a stranger in a copy of a folder.
+
+    ``programs``: the folders that it may read besides those of the system's programs.
+    """
+    source = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    held = [
+        os.lstat(os.path.join(above, name)).st_size
+        for above, folders, files in os.walk(folder)
+        for name in (*folders, *files)
+    ]
+    enter_namespaces()
+    linux.require("network", linux.libc.unshare(linux.NEWNET | linux.NEWIPC))
+    new_root([*_PROGRAMS, *programs], COPY)
+    work_folder(True, COPY, held)
+    os.fchdir(source)
+    shutil.copytree(".", COPY, symlinks=True, dirs_exist_ok=True)
+    os.chdir(COPY)
+    for above, folders, files in os.walk("."):
+        for name in (*folders, *files):
+            os.chown(os.path.join(above, name), NOBODY, NOBODY, follow_symlinks=False)
+    drop_privileges()
+    limit(memory, seconds, True)
+    allow_only_these(True)
+
+
+def work_folder(for_commands: bool, place: str = _WORK, held: Sequence[int] = ()) -> None:
     """Mount an empty folder that the stranger may write to, and go there.
 
-    What a command writes there, it may also run.
+    What a command writes there, it may also run. ``held``: bytes of the files that have to fit in
+    besides.
     """
-    size = "256m" if for_commands else "16m"
-    options = f"size={size},nr_inodes=1k,mode=700,uid={NOBODY},gid={NOBODY}"
+    size = ((256 if for_commands else 16) << 20) + sum(held) + 4096 * len(held)
+    options = f"size={size},nr_inodes={1024 + len(held)},mode=700,uid={NOBODY},gid={NOBODY}"
     flags = linux.MS_NOSUID | linux.MS_NODEV | (0 if for_commands else linux.MS_NOEXEC)
-    linux.mount("tmpfs", _WORK, "tmpfs", flags, options)
-    os.chdir(_WORK)
+    linux.mount("tmpfs", place, "tmpfs", flags, options)
+    os.chdir(place)
 
 
 def limit(memory: int, seconds: float, for_command: bool) -> None:

@@ -10,6 +10,7 @@ import json
 import os
 import re
 import selectors
+import shutil
 import signal
 import subprocess
 import sys
@@ -24,6 +25,7 @@ from typing import Annotated, Literal
 import msgspec
 
 from excise_server.foundation.inputs import SourceError, first_few
+from excise_server.processes.jail import COPY
 from excise_server.processes.lifetime import isolated
 from excise_server.processes.linux import set_undumpable
 from excise_server.processes.supervisor import (
@@ -52,6 +54,9 @@ JOBS = 1
 SECONDS = 600.0
 """Seconds that a run may take."""
 
+CLOSED_SECONDS = 60.0
+"""Seconds that a run of what a candidate brought may take."""
+
 _KEPT_FOLDERS = 20
 
 _GRACE = 10.0
@@ -59,7 +64,12 @@ _GRACE = 10.0
 
 _LONGEST_REPORT = 4096
 
+MEMORY = 2_000_000_000
+"""Bytes that each process of a program that a candidate brought may have."""
+
 _TIMED_OUT = "timed out"
+
+_NOT_STARTED = "not started"
 
 _NO_VERDICT = {
     125: "cannot be tested (exit status 125)",
@@ -82,6 +92,20 @@ _MOST_OUTPUT = 3 * max(HEAD, TAIL)
 """Bytes of a log that are read: more than there can be, unless a run writes to it itself."""
 
 Said = Callable[[str], None]
+
+
+@dataclass(slots=True)
+class ClosedOff:
+    """What a candidate brought to be run: nothing but its folder and programs can be reached.
+
+    - ``name``: what it is called in evidence. It makes no verdict: its author is no judge.
+    - ``programs``: the folders of the programs that it needs, besides the system's.
+    - ``path``: where these are looked for.
+    """
+
+    name: str
+    programs: Sequence[str]
+    path: str
 
 
 @dataclass(slots=True)
@@ -165,6 +189,23 @@ def own_folder(candidate: Candidate) -> AbstractContextManager[str]:
     return nullcontext(candidate.folder)
 
 
+def closed_off(name: str, program: str) -> ClosedOff:
+    """Return how a program runs what a candidate brought, with the folder that it is installed in.
+
+    Raises SourceError if there is none, or that folder has more in it than programs.
+    """
+    if (found := shutil.which(program)) is None:
+        raise SourceError(f"{name}: there is no {program} to run it")
+    tops = [Path(os.path.realpath(found)).parents[1], Path(found).parents[1]]
+    if not (tops[1] / "pyvenv.cfg").is_file():
+        tops.pop()
+    home = Path(os.path.realpath(os.path.expanduser("~")))
+    if any(home.is_relative_to(top) and top != Path("/") for top in tops):
+        raise SourceError(f"{name}: {found} is not in a folder of programs alone, to be read")
+    programs = [str(top) for top in tops if top != Path("/")]
+    return ClosedOff(name, programs, os.path.dirname(found))
+
+
 def run_in_folders(
     command: str,
     classes: Sequence[Sequence[Candidate]],
@@ -174,11 +215,14 @@ def run_in_folders(
     with_base: bool = True,
     jobs: int = JOBS,
     seconds: float = SECONDS,
+    closed: ClosedOff | None = None,
+    runs: Runs | None = None,
     say: Said,
 ) -> Runs:
     """Run a command on the target, and then once for each class of candidates.
 
-    Raises SourceError if no run can be started here, or its output cannot be kept.
+    Raises SourceError if no run can be started here, or its output cannot be kept; also if it has
+    to be closed off, and cannot be.
 
     - ``command``: the command for the shell, as the user typed it.
     - ``classes``: candidates of which one run stands for all: the first one's.
@@ -186,6 +230,8 @@ def run_in_folders(
     - ``place``: gives the first candidate of each class its folder, and `BASE` that of the target.
     - ``with_base``: whether there is a base to compare them with.
     - ``seconds``: the time after which a run is ended without a verdict.
+    - ``closed``: how it is closed off, if it is not the user's own.
+    - ``runs``: the former runs, to which these are added.
     """
     if os.name != "posix":
         raise SourceError("--run needs a POSIX system", hint="give --verdicts FILE instead")
@@ -194,16 +240,16 @@ def run_in_folders(
     if not classes:
         say(f"no candidate: {command} is not run")
         with_base = False
-    runs = Runs(_new_folder(cache))
+    runs = runs or Runs(_new_folder(cache))
     on_base = [[BASE]] if with_base else []
-    total = len(on_base) + len(classes)
+    total = runs.ended + len(on_base) + len(classes)
     if classes:
         members, times = sum(map(len, classes)), len(classes)
         what = "1 candidate" if members == 1 else f"{members} candidates"
         scope = f"for {what}{'' if times == members else f' in {times} classes of the same code'}"
         scope = f"on the target and {scope}" if with_base else scope
         say(f"running {command} {scope}, {jobs} at a time; output in {runs.folder}")
-    supervision = _Supervision(command, seconds, runs, total, place, say)
+    supervision = _Supervision(command, seconds, runs, total, place, closed, say)
     with _stoppable() as is_stopped:
         adopt_orphans(True)
         try:
@@ -219,11 +265,18 @@ class _Supervision:
     """The runs of one call, each below its supervisor."""
 
     def __init__(
-        self, command: str, seconds: float, runs: Runs, total: int, place: Place, say: Said
+        self,
+        command: str,
+        seconds: float,
+        runs: Runs,
+        total: int,
+        place: Place,
+        closed: ClosedOff | None,
+        say: Said,
     ) -> None:
-        """Take the command, its time limit, the results to fill in, and a function for progress."""
+        """Take what `run_in_folders` takes, and the results to fill in."""
         self._command, self._seconds, self._runs = command, seconds, runs
-        self._total, self._place, self._say = total, place, say
+        self._total, self._place, self._closed, self._say = total, place, closed, say
         self._base: RunResult | None = None
         self._selector = selectors.DefaultSelector()
         self._running: list[_Running] = []
@@ -268,6 +321,8 @@ class _Supervision:
 
     def _strongest_level(self) -> str:
         """Return what can hold the processes of a run here, and say what it cannot do."""
+        if self._closed is not None:
+            return "closed"
         why = ""
         for level in LEVELS:
             try:
@@ -302,7 +357,7 @@ class _Supervision:
         try:
             folder = place.enter_context(self._place(candidate))
         except SourceError as error:
-            self._report(candidates, RunResult(None, f"not started: {error}"))
+            self._report(candidates, RunResult(None, f"{_NOT_STARTED}: {error}"))
             return
         with suppress(OSError):  # a run may have removed it
             self._runs.folder.mkdir(mode=0o700, parents=True)
@@ -317,6 +372,9 @@ class _Supervision:
             "log": str(log),
             "seconds": self._seconds,
         }
+        if (closed := self._closed) is not None:
+            job |= {"programs": closed.programs, "memory": MEMORY}
+            job["environment"] = _closed_environment(closed.path)
         environment = {name: value for name, value in os.environ.items() if name not in _GIT}
         environment["EXCISE_CANDIDATE"] = candidate.id.encode("utf-8", "replace").decode()
         # Python's bytecode in a worktree without .gitignore would be a change of the candidate.
@@ -325,7 +383,7 @@ class _Supervision:
             supervisor = self._supervisor(job, environment)
         except OSError as error:
             place.close()
-            self._report(candidates, RunResult(None, f"not started: {error.strerror}"))
+            self._report(candidates, RunResult(None, f"{_NOT_STARTED}: {error.strerror}"))
             return
         assert supervisor.stdout is not None
         os.set_blocking(supervisor.stdout.fileno(), False)
@@ -381,6 +439,7 @@ class _Supervision:
         passed, reason = _verdict(report)
         output = _output(running.log) if passed is not None else b""
         folders = {running.folder, os.path.realpath(running.folder)}
+        folders |= set() if self._closed is None else {COPY}
         return RunResult(
             passed,
             reason,
@@ -395,6 +454,10 @@ class _Supervision:
         """Record a result for all of its class, and say it."""
         self._runs.ended += 1
         first, *others = candidates
+        if first is BASE and self._closed is not None and result.reason.startswith(_NOT_STARTED):
+            raise SourceError(
+                f"--cross cannot close off what it runs, so it runs nothing: {result.reason}"
+            )
         shown = ""
         if first is BASE:
             self._base = result
@@ -404,13 +467,15 @@ class _Supervision:
             if self._base is not None:
                 evidence, detail = evidence_of(result, self._base, {*first.old, *first.new})
                 shown = evidence_words(evidence, detail)
+            brought = self._closed is not None
             self._runs.verdicts += [
                 Verdict(
                     candidate=candidate.id,
-                    check=self._command,
-                    passed=result.passed,
+                    check=self._closed.name if self._closed is not None else self._command,
+                    passed=None if brought else result.passed,
+                    brought=brought,
                     seconds=result.seconds,
-                    reason=result.reason,
+                    reason="" if brought else result.reason,
                     digest=candidate.digest,
                     evidence=evidence,
                     detail=detail,
@@ -440,10 +505,26 @@ class _Supervision:
             self._say(f"{self._runs.file} cannot be written: {error.strerror}")
 
 
+def _closed_environment(path: str) -> dict[str, str]:
+    """Return the environment of what a candidate brought, in which nothing is the user's.
+
+    It imports the files of its folder, and not what is installed under the same name.
+    """
+    return {
+        "PATH": f"{path}:/usr/local/bin:/usr/bin:/bin",
+        "HOME": COPY,
+        "TMPDIR": COPY,
+        "LANG": "C.UTF-8",
+        "PYTHONPATH": f"{COPY}:{COPY}/src:{COPY}/lib",
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "PYTHONHASHSEED": "0",
+    }
+
+
 def _verdict(report: _Report) -> tuple[bool | None, str]:
     """Return the verdict on a run, and the reason if it did not pass."""
     if report.ended == "start":
-        return None, f"not started: {report.reason}"
+        return None, f"{_NOT_STARTED}: {report.reason}"
     if report.ended == "time":
         return None, _TIMED_OUT
     if report.ended == "stop":

@@ -5,6 +5,8 @@ What holds the processes of a run together is the strongest `LEVELS` that the sy
     namespace   a PID namespace whose first process is ours. It ends with the supervisor, and all
                 others with it. The supervisor is outside, where no process of the run can name it.
     cgroup      a control group (version 2), which the kernel kills as a whole
+    closed      a namespace in which a program of a stranger reaches nothing else (`jail`). It is
+                used where it is asked for, and nothing takes its place.
     group       a process group. On Linux, orphans become the supervisor's children, and are ended.
 
 The supervisor is an isolated interpreter in its own session. It ends the run when its time is over,
@@ -18,6 +20,7 @@ from __future__ import annotations
 import json
 import os
 import select
+import shutil
 import signal
 import subprocess
 import sys
@@ -27,7 +30,7 @@ from collections.abc import Collection, Iterator
 from contextlib import suppress
 from typing import Any, NoReturn
 
-from excise_server.processes import linux
+from excise_server.processes import jail, linux
 
 SHELL = "/bin/sh"
 
@@ -53,9 +56,12 @@ def main() -> NoReturn:
         job = json.loads(starter.readline())
     report: dict[str, Any]
     try:
-        held = {"namespace": _Namespace, "cgroup": _ControlGroup, "group": _ProcessGroup}[
-            job["level"]
-        ]()
+        held = {
+            "closed": _Closed,
+            "namespace": _Namespace,
+            "cgroup": _ControlGroup,
+            "group": _ProcessGroup,
+        }[job["level"]]()
         if "command" in job:
             with open(job["log"], "xb", buffering=0) as log:
                 report = _Run(job, held, _Log(log)).report()
@@ -179,6 +185,36 @@ class _Namespace(_ProcessGroup):
             process.wait()  # before the first process, which waits until every other is gone
         os.waitpid(self._first, 0)
         return True
+
+
+class _Closed(_Namespace):
+    """A namespace from which nothing can be reached, with a copy of the folder to write to."""
+
+    def start(self, job: dict[str, Any], output: int) -> subprocess.Popen[bytes]:
+        read, write = os.pipe()
+
+        def close_off() -> None:
+            try:
+                jail.close_off(job["folder"], job["programs"], job["memory"], job["seconds"])
+            except (linux.GuardError, OSError, shutil.Error) as error:
+                os.write(write, str(error).encode("ascii", "backslashreplace")[:200])
+                raise
+
+        try:
+            return subprocess.Popen(  # noqa: S603 - a program of a stranger, which is guarded
+                [SHELL, "-c", job["command"]],
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=output,
+                env=job["environment"],
+                preexec_fn=close_off,
+                start_new_session=True,
+            )
+        except subprocess.SubprocessError as error:
+            raise linux.GuardError("a run", os.read(read, 200).decode()) from error
+        finally:
+            os.close(read)
+            os.close(write)
 
 
 def _be_first(has_proc: bool, number: int, ready: int) -> NoReturn:

@@ -262,7 +262,11 @@ def _candidate(
         why=[visible(why) for why in ranked.why],
         verdict=review.verdicts.outcome(candidate.id),
         evidence=review.verdicts.evidence(candidate.id),
-        checks=list(map(d.CheckEntry.of, review.verdicts.checks.get(candidate.id, ()))),
+        checks=[
+            d.CheckEntry.of(verdict)
+            for verdict in review.verdicts.checks.get(candidate.id, ())
+            if not verdict.brought
+        ],
         broken=[visible(why) for why in ranked.broken],
         cluster=group,
         representative=ranked.index == best,

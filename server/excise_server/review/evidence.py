@@ -38,6 +38,9 @@ Evidence = Literal[
 EFFECTS: frozenset[Evidence] = frozenset({"changed", "raises", "passes", "fails"})
 """Evidence that the edit has an effect on the run, good or bad."""
 
+BROUGHT_EFFECTS: frozenset[Evidence] = frozenset({"changed", "passes"})
+"""The same of what a candidate brought: whoever breaks that has no effect that others lack."""
+
 _LONGEST_DETAIL = 100
 
 _TEMPORARY = ("/tmp", "/var/tmp")  # noqa: S108 - looked for in output, never written to

@@ -15,8 +15,9 @@ from typing import Annotated, Literal
 import msgspec
 
 from excise_server.foundation.escape import shortened
+from excise_server.foundation.inputs import first_few
 from excise_server.review.candidate import Candidate, candidates_called
-from excise_server.review.evidence import EFFECTS, Evidence, evidence_words
+from excise_server.review.evidence import BROUGHT_EFFECTS, EFFECTS, Evidence, evidence_words
 
 Outcome = Literal["passed", "failed", "undecided"]
 PASSED: Outcome = "passed"
@@ -32,6 +33,9 @@ _SHOWN = 100
 NO_EFFECT = "no effect, where another one has an effect"
 """What is said of a candidate whose run is as that of the target, beside others that differ."""
 
+_BLIND: tuple[set[Evidence | None], ...] = ({"as target"}, {"still raises"}, {"times out"}, {None})
+"""What something brought shows of all candidates if it tells nobody apart."""
+
 _LEVELS: dict[Outcome | None, int] = {PASSED: 0, UNDECIDED: 1, None: 1, FAILED: 2}
 
 
@@ -43,6 +47,7 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     - ``digest``: the candidate's digest when it was checked, or empty if that is not known.
     - ``evidence``, ``detail``: what its run showed beside that of the target, if one was compared.
     - ``base_passed``: whether the target passes the check, too; None if it has no verdict.
+    - ``brought``: whether a candidate brought what ran, which is evidence and no check.
     """
 
     candidate: str
@@ -54,10 +59,13 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     evidence: Evidence | None = None
     detail: str = ""
     base_passed: bool | None = None
+    brought: bool = False
 
     @property
-    def outcome(self) -> Outcome:
-        """The verdict in a word."""
+    def outcome(self) -> Outcome | None:
+        """The verdict in a word; None if this is no check."""
+        if self.brought:
+            return None
         return UNDECIDED if self.passed is None else PASSED if self.passed else FAILED
 
 
@@ -92,14 +100,16 @@ class Verdicts:
     def standing(self, candidate: str, rivals: Iterable[str]) -> tuple[int, str]:
         """Return the first keys of the order: the level, and what evidence says against it, or "".
 
-        No other evidence counts. Without an effect is only who has rivals with one.
+        No other evidence counts. Without an effect is only who has rivals with one. Where a
+        candidate brought what ran, who breaks it proves nothing against those who do not.
         """
         against = ""
         for verdict in self.checks.get(candidate, ()):
             if verdict.evidence in ("still raises", "does not import"):
                 against = against or evidence_words(verdict.evidence, verdict.detail)
             elif verdict.evidence == "as target" and any(
-                other.check == verdict.check and other.evidence in EFFECTS
+                other.check == verdict.check
+                and other.evidence in (BROUGHT_EFFECTS if verdict.brought else EFFECTS)
                 for rival in rivals
                 for other in self.checks.get(rival, ())
             ):
@@ -110,7 +120,7 @@ class Verdicts:
         """Return a short line for each check whose run was compared with that of the target."""
         verdicts = self.checks.get(candidate, ())
         lines = [(v.check, evidence_words(v.evidence, v.detail)) for v in verdicts if v.evidence]
-        if len(lines) == 1:
+        if len(lines) == 1 and not verdicts[0].brought:
             return [lines[0][1]]
         return [f"{shortened(check, _SHOWN)}: {words}" for check, words in lines]
 
@@ -187,9 +197,20 @@ def match_verdicts(verdicts: Iterable[Verdict], candidates: Sequence[Candidate])
     for by_check in checks.values():
         for check, verdict in by_check.items():
             of_checks[check].append(verdict)
+    blind = []
     for check, every in of_checks.items():
-        if all(verdict.passed and verdict.base_passed for verdict in every):
+        if every[0].brought and {verdict.evidence for verdict in every} in _BLIND:
+            blind.append(check)
+        elif all(verdict.passed and verdict.base_passed for verdict in every):
             name = shortened(check, _SHOWN) or "the check"
             notes[f"{name} passes on the target, too: {TELLS_NOBODY}"] = None
-    by_id = {identity: tuple(by_check.values()) for identity, by_check in checks.items()}
+    if blind:
+        does = "tells" if len(blind) == 1 else "tell"
+        notes[
+            f"what {first_few(blind)} shows of all is as on the target: it {does} nobody apart"
+        ] = None
+    by_id = {
+        identity: tuple(verdict for check, verdict in by_check.items() if check not in blind)
+        for identity, by_check in checks.items()
+    }
     return Verdicts(by_id, tuple(unknown), tuple(notes))
