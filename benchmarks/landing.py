@@ -360,6 +360,8 @@ def planted(folder: str, language: str, most: int = 50) -> None:
     coin.shuffle(places)
     tried, found, missed = Counter[str](), Counter[str](), list[str]()
     for path, match in places:
+        if language != "python" and min(tried["renames"], tried["removes"]) >= most:
+            break
         word = re.compile(rf"\b{match[1]}\b")
         folder_of = Path(path).parent
         others = [o for o in texts if Path(o).parent == folder_of and not word.search(texts[o])]

@@ -100,7 +100,8 @@ class _NameScope(NamedTuple):
 class _Name(NamedTuple):
     """A name in a text: its line, the scope in which it stands, and what is done with it.
 
-    ``is_member``: it is bound for ``.name`` as well; ``is_plain``: and otherwise.
+    ``is_member``: it is bound for ``.name`` as well; ``is_plain``: and otherwise; ``is_promised``:
+    by a prototype, and the definition is elsewhere.
     """
 
     line: int
@@ -109,6 +110,7 @@ class _Name(NamedTuple):
     role: _Role
     is_member: bool = False
     is_plain: bool = True
+    is_promised: bool = False
 
     @property
     def bound(self) -> tuple[Key, ...]:
@@ -444,7 +446,8 @@ class _Walk:
         elif role is _Role.BIND and "pattern" in parent and name[:1].isupper():
             yield _Name(line, scope, name, _Role.READ)
         elif role is _Role.BIND:
-            yield _declared(line, scope, name, parent)
+            is_promised = kind == "identifier" and parent == "function_declarator"
+            yield _declared(line, scope, name, parent)._replace(is_promised=is_promised)
         elif role is _Role.PARAMETER and not scope.is_function:
             return  # of a type or a prototype
         elif role in _PASSED_ON:
@@ -497,7 +500,7 @@ class TextNames(NamedTuple):
     """What a text defines for other texts, and what it uses.
 
     - ``defined``: what it binds outside of functions, by qualified name, and whether that is a
-      class's member.
+      class's member. A prototype is no definition, and binds nothing.
     - ``bound``: how often it binds each name, wherever, but for imports.
     - ``uses``: by name, and whether it is read as a member: the lines, from 0. Names that the text
       binds otherwise than by one definition for other texts are left out, as nobody knows which is
@@ -514,7 +517,8 @@ class TextNames(NamedTuple):
 
         - ``known``: the names of parts of other texts of the grammar; those of this text are added.
         """
-        names = list(_Walk(tree, text, None, known).names())
+        every = _Walk(tree, text, None, known).names()
+        names = [name for name in every if not name.is_promised]
         own = cls({}, Counter(), {})
         for name in names:
             is_set = name.role is _Role.MEMBER and name.is_member

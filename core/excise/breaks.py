@@ -60,6 +60,16 @@ _OPEN = {
 _RELATIVE = re.compile(r"""['"](\.[^'"\n]*)['"]""")
 """What a module of JavaScript imports by its place."""
 
+_STATIC = re.compile(r"\bstatic\b([^;{}=]*)")
+"""What a text of C keeps to itself."""
+
+_EXPORTED = re.compile(
+    r"\bexports?\b[\s.=]*(?:(?:type|default|const|let|var)\b\s*)*(\{[^}]*|[^;=({]*)"
+)
+"""What a text of JavaScript gives to others, and some words around."""
+
+_WORD = re.compile(r"\w+")
+
 _FUNCTION = re.compile(r"^[a-zA-Z_][\w \t*]{0,80}?\b(\w{1,80})\([^;{}]{0,800}\)\n?\{", re.MULTILINE)
 """A function of C, as most people write it, within limits that keep the search short."""
 
@@ -212,6 +222,7 @@ class NameReader:
         for file, before, after in every:
             family = before.family
             is_open = family in _OPEN and _OPEN[family].search(after.text)
+            hidden = _hidden(before)
             for name, is_member in before.names.defined.items():
                 last = _last(name)
                 if is_member and (last in _COMMON or _OPEN_CLASS.search(after.text)):
@@ -219,7 +230,7 @@ class NameReader:
                 if before.is_broken and re.search(rf"\b{re.escape(last)}\b", after.text):
                     continue
                 if last not in given and not is_open:
-                    is_hidden = family == "c" and _is_static(before.text, name)
+                    is_hidden = not is_member and last in hidden
                     taken.append(_Taken(file.path, name, is_member, family, is_hidden))
             for name, new in _new_uses(file, before, after):
                 used.setdefault(name, []).append(new)
@@ -258,6 +269,7 @@ class NameReader:
             # uses; nor a function of C that starts its line.
             functions = set(_FUNCTION.findall(text)) if family == "c" else set[str]()
             defined = {name: False for name in names.defined if name in functions}
+            names.bound.update(functions - names.bound.keys())
             names = names._replace(defined=defined)
         return _FileNames(text, family, names, is_broken)
 
@@ -276,5 +288,9 @@ def _new_uses(
             )  # fmt: skip
 
 
-def _is_static(text: str, name: str) -> bool:
-    return bool(re.search(rf"\bstatic\b[^;{{}}=]*\b{re.escape(name)}\b", text))
+def _hidden(file: _FileNames) -> set[str]:
+    """Return the names that a file has for itself alone, and other words."""
+    pattern = {"c": _STATIC, "javascript": _EXPORTED}.get(file.family)
+    parts = pattern.findall(file.text) if pattern is not None else ()
+    words = {word for part in parts for word in _WORD.findall(part)}
+    return {*map(_last, file.names.defined)} - words if file.family == "javascript" else words

@@ -339,6 +339,7 @@ def test_usage_that_makes_no_sense_is_said(repo):
         (["--branch", "x", "--onto", "saved"], "begins at a commit"),
         (["--branch", "x", "--origin", "a"], "need a repository"),
         (["nobody"], "no candidate is called nobody"),
+        (["agent/*"], "branches by --git 'agent/*'"),
         (["--task", "9"], "no task is called 9"),
     ):
         ran = run(repo, *arguments)

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from tests.server.command import excise
 from tests.server.git_repository import needs_git
 from tests.server.process_tree import wait_until
 from tests.server.raw_client import RawClient
@@ -487,3 +488,30 @@ def test_a_decision_counts_as_looked_at_and_carries_over_what_did_not_change(rep
         undo = {"uri": review.uri, "hunk": 2, "version": 1, "decided": False}
         review.client.call("excise/decide", undo)
         assert decided(review)["hunks"][2]["outcome"] == ""
+
+
+@pytest.mark.parametrize("onto", [None, "saved"])
+def test_what_has_landed_of_a_candidate_meanwhile_is_no_change_of_it(repo, onto):
+    chen = next(repo.path.parent.rglob("chen/a.py"))
+    assert excise("since", "--repo", str(repo.path), "chen", "--mark").code == 0
+    ask = {"uri": repo.path.as_uri(), "onto": onto}
+
+    def changed(text: str, own: str) -> list[str]:
+        """Return who has changed, with a text of the target and one of the candidate."""
+        if onto:
+            (repo.path / "a.py").write_text(text)
+        else:
+            repo.commit(a__py=text)
+        chen.write_text(own)
+        with served(repo.path) as review:
+            answer = review.client.call("excise/candidates", ask)
+        assert "chen" in [entry["label"] for entry in answer["candidates"]]
+        return [name.partition(":")[2] for name in answer["changed"]]
+
+    both = ORIGIN.replace("x + 2", "x - 2").replace("x + 6", "6 * x")
+    half = ORIGIN.replace("x + 2", "x - 2")
+    assert changed("import os\n" + half, both) == []
+    assert changed(half.replace("x + 6", "x - 6"), both) == []  # and the rest is in conflict
+    assert changed(half, both.replace("x + 1\n", "1 + x\n")) == ["chen"]
+    assert changed(half, both.replace("6 * x", "x * 6")) == ["chen"]
+    assert changed(ORIGIN, half) == ["chen"]  # it dropped what has not landed

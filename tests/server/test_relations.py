@@ -21,7 +21,13 @@ from excise_server.git.history import issues_named
 from excise_server.report.review import relation_entries
 from excise_server.report.words import relation_lines
 from excise_server.review.candidate import Candidate, marked_identical
-from excise_server.review.relations import CandidateRelation, RelationReason, Task, tasks_of
+from excise_server.review.relations import (
+    CandidateRelation,
+    RelationReason,
+    Task,
+    broken_in_target,
+    tasks_of,
+)
 from excise_server.sources.candidates import Candidates
 
 EXPECTED = {
@@ -440,6 +446,61 @@ def test_of_modules_of_typescript_only_the_imported_one_brings_a_name():
     other = {"t.ts": "export function fetchAll() { return 2; }\n"}
     assert broken(taker, {"use.ts": use, **other}, base) == [("a", "use.ts", 1)]
     assert broken(taker, {"use.ts": use.replace("'./s'", "'./t'"), **other}, base) == []
+
+
+GONE = "int fetch_all(int a)\n{\n\treturn a;\n}\n"
+PROMISED = "int *fetch(void);\nint fetch_all(int a);\n"
+USED = "int f(void)\n{\n\treturn fetch_all(1);\n}\n"
+TYPED = "const ids = 1;\nexport const kept = ids;\n"
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "after", "others", "expected"),
+    [
+        # A prototype stays, wherever it is: it promises what is gone.
+        ("s.c", GONE, "int g;\n", {"s.h": PROMISED, "use.c": USED}, [("use.c", 3)]),
+        ("s.c", GONE, "int g;\n", {"use.c": PROMISED + USED}, [("use.c", 5)]),
+        ("s.c", PROMISED + GONE, PROMISED, {"use.c": USED}, [("use.c", 3)]),
+        ("s.c", GONE, GONE.replace("_all", "_any"), {"s.h": PROMISED, "use.c": USED},
+         [("use.c", 3)]),
+        # Another file defines it, as a function, a macro, or where the grammar sees an error.
+        ("s.c", GONE, "int g;\n", {"s.h": PROMISED, "use.c": USED, "t.c": GONE}, []),
+        ("s.c", GONE, "int g;\n", {"s.h": "#define fetch_all(a) (a)\n", "use.c": USED}, []),
+        ("s.c", GONE, "int g;\n", {"use.c": USED, "t.c": "int h(UNUSED(x) y)\n{\n}\n" + GONE}, []),
+        # Nobody else sees it.
+        ("s.c", f"static {GONE}", "int g;\n", {"use.c": USED}, []),
+        ("s.c", "static " * 50_000 + f";\n{GONE}", "int g;\n", {"use.c": USED}, [("use.c", 3)]),
+        # What a module does not export is its own, even if another one imports it by its index.
+        ("lib/s.ts", TYPED, "export const kept = 1;\n",
+         {"t/use.ts": "import * as z from '../lib/index';\nconst x = ids;\n"}, []),
+        *(
+            ("lib/s.ts", f"const ids = 1;\n{exported}\n", "export const kept = 1;\n",
+             {"lib/use.ts": "import * as s from './s';\nexport const x = s.ids;\n"},
+             [("lib/use.ts", 2)])
+            for exported in (
+                "export { ids };", "export {\n  kept,\n  ids,\n};", "export default ids;",
+                "export = ids;", "module.exports = { ids };", "exports.ids = ids;",
+                "module.exports.ids = ids;",
+            )
+        ),
+        *(
+            ("lib/s.ts", f"{exported}\n", "export const kept = 1;\n",
+             {"lib/use.ts": "import * as s from './s';\nexport const x = s.ids;\n"},
+             [("lib/use.ts", 2)])
+            for exported in (
+                "export const ids = 1;", "export async function ids() {}",
+                "export default class ids<T = 1> {}", "export type ids = { a: 1 };",
+                "export declare const ids: number;", "export const { ids } = kept;",
+                "export abstract class ids {}", "export enum ids { A }",
+            )
+        ),
+    ],
+)  # fmt: skip
+def test_what_only_files_use_that_nobody_changes(path, text, after, others, expected):
+    taker = candidate("a", {path: after}, {path: text})
+    reader = compared(Candidates("0" * 40, (taker,))).reader
+    found = broken_in_target([taker], reader, lambda words: others)
+    assert [(why.path, why.line) for why in found.get("a", ())] == expected
 
 
 @pytest.mark.parametrize(

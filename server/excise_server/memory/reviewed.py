@@ -11,6 +11,7 @@ import os
 import zlib
 from collections.abc import Container, Iterable, Mapping
 from contextlib import suppress
+from dataclasses import replace
 
 import msgspec
 
@@ -20,10 +21,12 @@ from excise_server.foundation.changes import Side, differing_lines
 from excise_server.foundation.escape import visible
 from excise_server.foundation.inputs import SourceError, megabytes
 from excise_server.git.repository import Repository
+from excise_server.git.trees import Sides
 from excise_server.memory.reviews import Store, StoreError
 from excise_server.processes.parsers import cache_folder
 from excise_server.review.candidate import Candidate
 from excise_server.review.taking import Taken
+from excise_server.sources.reading import Read, Target, replayed
 from excise_server.sources.since import (
     WAYS,
     CandidateVersion,
@@ -102,11 +105,15 @@ def note_decided(
     return said
 
 
-def changed_since_reviewed(repository: Repository, candidates: Iterable[Candidate]) -> list[str]:
+def changed_since_reviewed(
+    repository: Repository, target: Target, candidates: Iterable[Candidate]
+) -> list[str]:
     """Return the ids of candidates that make other edits than when they were last looked at.
 
-    Where an edit is counts for nothing, as a rebase moves it; `compare_versions` tells exactly.
-    What cannot be read is not known to have changed.
+    Where an edit is counts for nothing, as a rebase moves it, nor does what has landed meanwhile;
+    `compare_versions` tells exactly. What cannot be read is not known to have changed.
+
+    - ``target``: what the candidates are replayed on.
     """
     if (folder := cache_folder()) is None:
         return []
@@ -119,8 +126,13 @@ def changed_since_reviewed(repository: Repository, candidates: Iterable[Candidat
             row = next((last[name] for name in _names(candidate) if name in last), None)
             kept = None if row is None else _kept(store, row)
             merged = candidate.conflicts  # not the author's edit alone
-            if kept and _edits(*kept, merged) != _edits(candidate.old, candidate.new, merged):
-                changed.append(candidate.id)
+            now = _edits(candidate.old, candidate.new, merged)
+            if kept and _edits(*kept, merged) != now:
+                again = replace(candidate, base=target.commit, commit=target.commit)
+                read = Read(again, Sides(*kept), older=kept[0].keys() | kept[1].keys())
+                left = [each.candidate for each in replayed(repository, target, [read], [])]
+                if [_edits(each.old, each.new, merged) for each in left] != [now]:
+                    changed.append(candidate.id)
     return changed
 
 

@@ -184,6 +184,8 @@ def candidate_called(name: str, candidates: Sequence[Candidate]) -> Candidate:
     hint = did_you_mean(name, every) if candidates else _NAME_SOME
     if hint.startswith("there are"):
         hint = f"there are {first_few([shown_name(c.label) for c in candidates], 8)}"
+    if not {*"*?["}.isdisjoint(name):
+        hint = f"a pattern chooses branches by --git '{shown_name(name)}', or candidates by --only"
     raise SourceError(f"no candidate is called {shown_name(name)}", hint=hint)
 
 

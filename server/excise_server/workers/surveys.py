@@ -276,7 +276,7 @@ def _found(asked: Mapping[str, Any], *, for_view: bool = False) -> Found:
     from excise_server.candidates.chosen import for_issue, without
     from excise_server.git.repository import open_folder
     from excise_server.review.given import Given
-    from excise_server.sources.candidates import find_candidates
+    from excise_server.sources.candidates import SAVED, find_candidates
     from excise_server.sources.registry import selection_asked, selection_of
     from excise_server.sources.verdicts import read_verdicts
     from excise_server.wire.sources import CHOSEN, SourceSettings
@@ -302,9 +302,13 @@ def _found(asked: Mapping[str, Any], *, for_view: bool = False) -> Found:
     now, changed = dict[str, Side | None](), list[str]()
     if for_view:
         from excise_server.memory.reviewed import changed_since_reviewed
+        from excise_server.sources.reading import Target, saved_target
 
         now = _now(repository, candidates.origin, asked)
-        changed = changed_since_reviewed(repository, kept.found)
+        target = Target(kept.origin)
+        if selection.onto == SAVED:
+            target = saved_target(repository, kept.origin)
+        changed = changed_since_reviewed(repository, target, kept.found)
     return repository, for_issue(kept, asked.get("issue") or ""), aside, *judged, now, changed
 
 
