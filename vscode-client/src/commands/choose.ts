@@ -24,6 +24,14 @@ export function selected(argument: unknown, selection: unknown): string[] {
   return nodes.map(given).flatMap(({ candidate, kind }) => (candidate !== undefined && kind === "candidate" ? [candidate] : []));
 }
 
+/** The folder whose repository is meant. */
+export function folderOf({ candidates }: Parts): vscode.Uri {
+  if (candidates.folder === undefined) {
+    throw new Halt("open the folder of a repository first");
+  }
+  return candidates.folder;
+}
+
 /** The candidates of the repository, or the reason why there are none. */
 export async function found(parts: Parts): Promise<Omit<Chosen, "work">> {
   if (!vscode.workspace.isTrusted) {

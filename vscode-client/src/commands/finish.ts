@@ -4,7 +4,7 @@ import type { Parts } from "../parts";
 import type { Methods } from "../protocol";
 import { type Written, write } from "../take";
 import { Halt, count, message, plain } from "../text";
-import { chosen, found, given, keptName, pickSome, removeKept, selected } from "./choose";
+import { chosen, folderOf, found, given, keptName, pickSome, removeKept, selected } from "./choose";
 
 /** The command that was last typed as a check, by folder. */
 const CHECK = "excise.check";
@@ -75,10 +75,7 @@ export async function finishReview(parts: Parts): Promise<void> {
 
 /** Keep what the working tree has beside its commit as a candidate, for tools that edit one tree; older ones may go. */
 export async function keepCandidate(parts: Parts): Promise<void> {
-  const { folder } = parts.candidates;
-  if (folder === undefined) {
-    throw new Halt("open the folder of a repository first");
-  }
+  const uri = folderOf(parts).toString();
   const name = await asked({
     title: "Keep the changes of the working tree as a candidate",
     prompt: "What differs from the last commit is kept in git, below refs/excise/kept/; files, index and stash stay as they are",
@@ -87,7 +84,6 @@ export async function keepCandidate(parts: Parts): Promise<void> {
   if (!(await vscode.workspace.saveAll(false))) {
     throw new Halt("not every file could be saved: nothing was kept");
   }
-  const uri = folder.toString();
   const { id, files, notes, kept } = await parts.supervisor.request("excise/keep", { uri, name });
   parts.candidates.now();
   const text = [`Excise: kept ${count(files.length, "file")} as ${keptName(id)}`, ...notes.map((note) => message(note))].join("; ");
