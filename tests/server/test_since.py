@@ -21,7 +21,7 @@ from excise_server.foundation.inputs import MAX_BYTES, SourceError
 from excise_server.memory.reviewed import MAX_KEPT, note_reviewed, version_reviewed
 from excise_server.memory.reviews import MAX_SEEN
 from excise_server.review.candidate import Candidate
-from excise_server.sources.since import CandidateVersion
+from excise_server.sources.since import CandidateVersion, version_named
 from excise_server.wire.documents import SinceDocument
 
 pytestmark = [pytest.mark.slow, needs_git]
@@ -188,6 +188,26 @@ def test_entries_of_reflogs_stand_for_their_branch(repo):
     assert counted(document) == {"same": 1, "changed": 1}
     assert document["new"]["name"] == "topic"
     assert excise("since", "topic@{99}").code == 2
+
+
+@pytest.mark.parametrize(
+    ("ref", "name", "shown"),
+    [
+        ("refs/heads/topic", "branch:topic", "branch:topic"),
+        ("refs/remotes/origin/x", "remote:origin/x", "remote:origin/x"),
+        ("refs/pull/12/head", "#12", "ref:pull/12"),
+        ("refs/pull/12/head", "ref:pull/12", "ref:pull/12"),
+        ("refs/excise/kept/try", "ref:kept/try", "ref:kept/try"),
+        ("refs/excise/kept/try", "kept/try", "ref:kept/try"),
+    ],
+)
+def test_a_candidate_is_named_by_its_id(repo, ref, name, shown):
+    repo.git("update-ref", ref, "topic")
+    repo.git("switch", "--quiet", "main")
+    assert version_named(opened("."), name).candidate.id == shown
+    document = since("v1~1", name)
+    assert (document["new"]["name"], document["new"]["commit"]) == (name, repo.head("topic"))
+    assert counted(document)["new"] == 1
 
 
 def test_the_branch_that_everything_is_on_is_compared_with_its_own_past(repo):

@@ -4,7 +4,7 @@ import { SERVER_SETTINGS, settings } from "./config";
 import type { Connection } from "./connection";
 import { carriedServer, makeEnvironment, ownPython, usablePython, whyNotCarried } from "./environment";
 import type { Parts } from "./parts";
-import { OLDEST_PYTHON, type Refused, findServer } from "./servers";
+import { OLDEST_PYTHON, type Refused, type Server, findServer } from "./servers";
 import { Unavailable } from "./supervisor";
 import { message, reason } from "./text";
 
@@ -33,14 +33,14 @@ export class Bootstrap {
     return this.parts.context.globalStorageUri.fsPath;
   }
 
+  async find(): Promise<Server | readonly Refused[]> {
+    return findServer({ ...settings(), ownPython: await ownPython(this.storage), searchPath: process.env["PATH"] ?? "" });
+  }
+
   /** Find a server and start it, or tell the user that there is none and throw Unavailable. */
   async open(): Promise<Connection> {
     await vscode.workspace.fs.createDirectory(this.parts.context.globalStorageUri);
-    const server = await findServer({
-      ...settings(),
-      ownPython: await ownPython(this.storage),
-      searchPath: process.env["PATH"] ?? "",
-    });
+    const server = await this.find();
     if (!("command" in server)) {
       void this.tellMissing(server);
       throw new Unavailable("there is no server");

@@ -10,6 +10,7 @@ import { SECTION, SERVER_SETTINGS, settings } from "./config";
 import { isSource } from "./documents";
 import { takeLinks } from "./hunks/review";
 import { HunksView } from "./hunks/view";
+import { offerMcp } from "./mcp";
 import { type Command, Parts, register } from "./parts";
 import { Status } from "./status";
 import { registerTools } from "./tools";
@@ -30,6 +31,7 @@ export function activate(context: vscode.ExtensionContext): ExciseApi {
     ...parts.subscriptions,
     takeLinks(parts),
     ...registerTools(parts),
+    ...offerMcp(parts),
     ...Object.entries(COMMANDS).map(([name, command]) => register(parts, `excise.${name}`, command)),
     ...listeners(parts),
   );

@@ -135,6 +135,12 @@ export interface FinishedWorktreeEntry {
   readonly state: string;
 }
 export interface GroupEntry { readonly members: readonly string[]; readonly representative: string; readonly min_similarity: number }
+export interface KeepResult {
+  readonly id: string;
+  readonly files: readonly string[];
+  readonly notes: readonly string[];
+  readonly kept: readonly { readonly id: string; readonly time: number }[];
+}
 export interface LandedDocument {
   readonly repository: string;
   readonly origin: string;
@@ -341,6 +347,8 @@ export interface Methods {
   "excise/take": [{ uri: string; choices: readonly TakeChoice[]; digest?: string | null; issue?: string | null; anyway?: boolean | null; split?: boolean | null }, TakenDocument];
   "excise/land": [{ uri: string; git?: readonly string[] | null; patches?: readonly string[] | null; only?: readonly string[] | null; onto?: string | null; base?: readonly string[] | null; issue?: string | null; verdicts?: readonly string[] | null; task?: string | null; candidates?: readonly string[] | null; anyway?: boolean | null }, LandedDocument];
   "excise/finish": [{ uri: string; digest?: string | null; subject?: string | null; run?: string | null; write?: boolean | null; remove?: readonly string[] | null }, FinishResult];
+  "excise/keep": [{ uri: string; name?: string | null }, KeepResult];
+  "excise/removeKept": [{ uri: string; ids: readonly string[] }, { readonly removed: readonly string[]; readonly unknown: readonly string[] }];
 }
 
 export const DID_CHANGE_REPORT = "excise/didChangeReport";

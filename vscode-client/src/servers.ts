@@ -106,6 +106,18 @@ function accept(server: Server, shown: string): Server | Refused {
   return atLeast(server.version, OLDEST_SERVER) ? server : { what: shown, reason, kind: "tooOld" };
 }
 
+/** The arguments with which a server serves agents, by the Model Context Protocol. */
+export function mcpArgs({ args }: Pick<Server, "args">, folders: readonly string[]): string[] {
+  const command = args.includes("-I") ? ["-I", "-c", "from excise_server.cli import main; raise SystemExit(main())"] : [];
+  return [...command, "mcp", ...folders];
+}
+
+/** Why a server does not serve agents, as without its extra `mcp`, or an empty string: asked nothing, it would end at once. */
+export async function whyNoMcp(server: Server): Promise<string> {
+  const done = await run(server.command, mcpArgs(server, []), { timeoutMs: PROBE_MS });
+  return done.code === 0 ? "" : lastWords(done);
+}
+
 function lastWords(done: Run): string {
   return failureOf(done, done.stderr.trim().split("\n").at(-1) ?? "").slice(0, 300);
 }

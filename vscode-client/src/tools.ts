@@ -1,8 +1,9 @@
-// Tools for a language model in the editor: it lists and reviews candidates, and hands its own text in as one. No file is changed.
+// Tools for a language model in the editor: it lists and reviews candidates, and hands in its own text, or the working tree, as one. No
+// file is changed.
 import { realpath } from "node:fs/promises";
 import * as path from "node:path";
 import * as vscode from "vscode";
-import { found } from "./commands/choose";
+import { folderOf, found } from "./commands/choose";
 import type { Parts } from "./parts";
 import { tooLarge } from "./revisions";
 import { Halt, count, message, plain } from "./text";
@@ -19,26 +20,28 @@ interface Submission {
 type Tool = (parts: Parts, input: unknown) => Promise<unknown>;
 
 /** The tools of package.json, by their names there. */
-const TOOLS: Readonly<Record<string, Tool>> = { excise_candidates: list, excise_review: review, excise_submit: submit };
+const TOOLS: Readonly<Record<string, Tool>> = { excise_candidates: list, excise_review: review, excise_since: since, excise_submit: submit, excise_keep: keep };
+
+/** What the user is asked before a tool adds anything. */
+const QUESTIONS = new Map<Tool, (input: Partial<Submission>) => string>([
+  [submit, ({ path: file = "" }) => `A text for ${plain(file, 200)}. No file is changed.`],
+  [keep, () => "What differs from the last commit, in git below refs/excise/kept/. No file, index or stash is changed."],
+]);
 
 export function registerTools(parts: Parts): vscode.Disposable[] {
   return Object.entries(TOOLS).map(([name, tool]) =>
     vscode.lm.registerTool<object>(name, {
-      prepareInvocation: ({ input }) =>
-        tool === submit
-          ? {
-              invocationMessage: "Adding a candidate",
-              confirmationMessages: {
-                title: "Add a candidate to Excise?",
-                message: `A text for ${plain((input as Submission).path, 200)}. No file is changed.`,
-              },
-            }
-          : undefined,
+      prepareInvocation: ({ input }) => {
+        const question = QUESTIONS.get(tool);
+        const confirmationMessages = { title: "Add a candidate to Excise?", message: question?.(input) ?? "" };
+        return question === undefined ? undefined : { invocationMessage: "Adding a candidate", confirmationMessages };
+      },
       invoke: async ({ input }) => {
         if (!vscode.workspace.isTrusted) {
           throw new Halt(`${name} is not available: the workspace is not trusted`);
         }
-        const text = JSON.stringify(await tool(parts, input));
+        const answer = await tool(parts, input);
+        const text = typeof answer === "string" ? answer : JSON.stringify(answer);
         const cut = `${text.slice(0, MOST_ANSWERED)}… (cut: ask for one path)`;
         return new vscode.LanguageModelToolResult([new vscode.LanguageModelTextPart(text.length > MOST_ANSWERED ? cut : text)]);
       },
@@ -79,6 +82,25 @@ async function review(parts: Parts, input: unknown): Promise<unknown> {
     throw new Halt(`no candidate changes ${only}; they change ${files.map((file) => file.path).join(", ") || "nothing"}`);
   }
   return wanted;
+}
+
+/** What the author of a candidate changed since the user looked, or since another version, without what a rebase brought. */
+async function since(parts: Parts, input: unknown): Promise<unknown> {
+  const { candidate, old = null, path: only } = input as { readonly candidate: string; readonly old?: string; readonly path?: string };
+  const { folder, result } = await found(parts);
+  const id = result.candidates.find((work) => work.label === candidate)?.id ?? candidate;
+  const params = { uri: folder.toString(), new: id, old, path: only === undefined ? null : [only] };
+  return (await parts.supervisor.request("excise/since", params)).page;
+}
+
+/** What the working tree has beside its commit, as a candidate. */
+async function keep(parts: Parts, input: unknown): Promise<unknown> {
+  const { name = null } = input as { readonly name?: string };
+  const folder = folderOf(parts);
+  const { id, files, notes } = await parts.supervisor.request("excise/keep", { uri: folder.toString(), name });
+  parts.candidates.now();
+  parts.log.info(`a language model kept ${message(id, 60)} (${count(files.length, "file")})`);
+  return { id, files, notes };
 }
 
 /** A whole file, a fenced block or a patch, as a candidate for one file of the workspace. */

@@ -16,11 +16,14 @@ import shutil
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 
+from excise_server.candidates.keeping import remove_kept
 from excise_server.foundation.changes import Side
 from excise_server.foundation.escape import shortened, shown_name, spelled, visible
 from excise_server.foundation.inputs import SourceError, first_few
 from excise_server.git.branches import CheckedOut, checked_out, commit_files
+from excise_server.git.checkouts import KEPT, kept_refs
 from excise_server.git.command import Git
+from excise_server.git.conversions import filtered
 from excise_server.git.repository import Repository, Worktree, own_folder, points_back
 from excise_server.git.trees import listing_of
 from excise_server.git.worktree import is_under_way, read_working
@@ -123,10 +126,13 @@ def commit_plan(repository: Repository, plan: d.FinishDocument, subject: str) ->
 def remove_worktree(repository: Repository, entry: d.FinishedWorktreeEntry) -> None:
     """Remove a worktree of a plan, if nothing in it has changed meanwhile. Its branch stays.
 
-    Raises SourceError if it cannot be removed. Nothing is lost then.
+    So goes a snapshot that is kept. Raises SourceError if it cannot be removed: nothing is lost.
     """
     if entry.obstacle:
         raise SourceError(entry.obstacle)
+    if entry.folder.startswith(KEPT):
+        remove_kept(repository, entry.id)
+        return
     tree = next((t for t in repository.worktrees() if visible(t.path) == entry.folder), None)
     if tree is None:
         raise SourceError("it is not there any more")
@@ -169,12 +175,8 @@ def _obstacle(
         return f"not saved: {first_few([shown_name(path) for path in open_files])}"
     if is_under_way(repository.top):
         return "a merge, rebase or the like is in progress: finish that first"
-    names = b"".join(os.fsencode(path) + b"\0" for path in files)
-    out = repository.git.run("check-attr", "-z", "--stdin", "filter", "working-tree-encoding",
-                             "ident", stdin=names).split(b"\0")  # fmt: skip
-    values = zip(out[::3], out[2::3], strict=False)
-    if odd := {path for path, value in values if value not in (b"unspecified", b"unset")}:
-        shown = first_few([shown_name(os.fsdecode(path)) for path in sorted(odd)])
+    if odd := filtered(repository.git, files):
+        shown = first_few([shown_name(path) for path in odd])
         return f"git converts {shown} by a filter, which Excise never runs: commit by git itself"
     return ""
 
@@ -209,7 +211,7 @@ def _worktrees(
     taken: Mapping[str, Mapping[str, bool]],
     whole: Collection[str],
 ) -> Iterator[d.FinishedWorktreeEntry]:
-    """Yield the worktrees that are linked to the repository, but for the user's own."""
+    """Yield what is kept, and the linked worktrees of the repository but the user's own."""
     by_folder = {candidate.folder: candidate for candidate in candidates if candidate.folder}
     every = repository.worktrees()
     for tree in every[1:]:
@@ -249,6 +251,10 @@ def _worktrees(
             folder=visible(tree.path),
             obstacle=obstacle,
             state=state,
+        )
+    for ref in kept_refs(repository):
+        yield d.FinishedWorktreeEntry(
+            id=ref.name, label=ref.given, folder=visible(ref.full), obstacle="", state=ref.commit
         )
 
 

@@ -141,7 +141,7 @@ def _own_base(option: str) -> tuple[str, str]:
 
 
 def nothing_found(selection: Selection, candidates: Candidates) -> list[str]:
-    """Return three lines for people: there is no candidate, what was asked, how to name some."""
+    """Return lines for people: there is no candidate, what was asked, how to name some, notes."""
     idle = [
         f"{first_few(names)} {what}"
         for names, what in (
@@ -156,6 +156,7 @@ def nothing_found(selection: Selection, candidates: Candidates) -> list[str]:
         f"No candidate changes anything{f' ({first_few(idle)})' if idle else ''}.",
         f"Looked for {', '.join(asked)}.",
         "Name some: --git 'agent/*' or '#12', --patches PATH, --origin DIR FOLDER..",
+        *(f"note: {visible(note)}" for note in candidates.notes),
     ]
 
 

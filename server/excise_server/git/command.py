@@ -29,6 +29,7 @@ ALLOWED = frozenset(
         "check-attr",
         "check-ref-format",
         "config --get",
+        "config --get-regexp",
         "diff-tree",
         "for-each-ref",
         "grep",

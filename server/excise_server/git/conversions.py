@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 
 from excise_server.foundation.changes import LINK, SUBMODULE, Side
@@ -46,6 +46,16 @@ def converted_by_git(git: Git, paths: Sequence[str]) -> frozenset[str]:
         if text != b"unset":
             converted.add(path)
     return frozenset(converted)
+
+
+def filtered(git: Git, paths: Iterable[str]) -> list[str]:
+    """Return those of some files that git does not commit as they are: by programs, or recoded."""
+    names = b"".join(os.fsencode(path) + b"\0" for path in paths)
+    attributes = ("filter", "working-tree-encoding", "ident")
+    out = git.run("check-attr", "-z", "--stdin", *attributes, stdin=names).split(b"\0")
+    values = zip(out[::3], out[2::3], strict=False)
+    odd = {path for path, value in values if value not in (b"unspecified", b"unset")}
+    return [os.fsdecode(path) for path in sorted(odd)]
 
 
 def without_conversions(

@@ -132,6 +132,8 @@ CUSTOM: dict[str, Callable[..., Any]] = {
     "excise/take": edits.take,
     "excise/land": edits.land,
     "excise/finish": finishing.finish,
+    "excise/keep": finishing.keep,
+    "excise/removeKept": finishing.remove_kept,
     "excise/counters": review.counters,
 }
 HANDLERS: dict[str, Callable[..., Any]] = {

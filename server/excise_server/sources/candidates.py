@@ -16,7 +16,7 @@ from functools import partial
 
 from excise_server.foundation.escape import visible
 from excise_server.foundation.inputs import Rejected, SourceError
-from excise_server.git.checkouts import Selection, roots, traces_of
+from excise_server.git.checkouts import Selection, kept_refs, roots, traces_of
 from excise_server.git.command import GitError
 from excise_server.git.history import (
     History,
@@ -109,6 +109,8 @@ def find_candidates(
     given_ids = {candidate.id for candidate in given}
     rejected += [Rejected(c.id, SAME_ID) for c in edited if c.id in given_ids]
     edited = [candidate for candidate in edited if candidate.id not in given_ids]
+    if not edited and not selection.chosen.get("git") and (kept := kept_refs(repository)):
+        notes.append(f"kept: {len(kept)}, of which --git 'kept/*' takes all")
     named = labelled(repository, _with_refs(edited, lambda candidate: candidate.uncommitted > 0))
     sent, idle = given_candidates(repository, target, given, {c.label for c in named}, rejected)
     return Candidates(

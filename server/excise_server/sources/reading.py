@@ -67,6 +67,7 @@ class Target:
     - ``is_text``: whether the bytes of these files are made from texts, so that only their texts
       count.
     - ``folder``: the working tree whose other files count as well, in place of those of the commit.
+    - ``notes``: what of it is not compared, or not as it lies there.
     """
 
     commit: str
@@ -74,6 +75,7 @@ class Target:
     unread: Mapping[str, str] = field(default_factory=dict)
     is_text: bool = False
     folder: str = ""
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,8 +152,10 @@ def saved_target(repository: Repository, commit: str) -> Target:
     working = read_working(repository, repository.top, listing, worktrees=worktrees)
     tree = worktree_tree(working, Tree(), listing)
     [sides] = read_sides(repository, [tree])
-    now, _, _ = without_conversions(sides, tree.converted)
-    return Target(commit, {path: now.new.get(path) for path in now.old | now.new}, sides.refused)
+    now, _, converted = without_conversions(sides, tree.converted)
+    saved = {path: now.new.get(path) for path in now.old | now.new}
+    notes = (*tree.notes, *tree.asides, *converted)
+    return Target(commit, saved, sides.refused, notes=notes)
 
 
 def read_worktrees(

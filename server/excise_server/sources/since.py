@@ -17,7 +17,7 @@ from excise.patches import Patch, joined
 from excise_server.foundation.changes import Side
 from excise_server.foundation.escape import visible
 from excise_server.foundation.inputs import Rejected, SourceError
-from excise_server.git.checkouts import Selection, find_checkouts
+from excise_server.git.checkouts import Ref, Selection, find_checkouts, find_refs
 from excise_server.git.command import GitError
 from excise_server.git.history import History, commit_named, merge_bases
 from excise_server.git.repository import Repository
@@ -126,6 +126,9 @@ def version_named(
             branch = name if repository.commit_of(f"refs/heads/{name}") else ""
             names = (f"branch:{visible(branch)}",) if branch else (f"commit:{commit}",)
             return CandidateVersion(name, Candidate(names[0], "", branch, commit, names))
+        if name and (ref := _ref(repository, name)):
+            branch = ref.short if ref.scheme == "branch" else ""
+            return CandidateVersion(name, Candidate(ref.name, "", branch, ref.commit, (ref.name,)))
     if is_there:
         return _of_patches(name)
     reason = "no commit, worktree or file of patches has this name"
@@ -233,6 +236,12 @@ def _worktree(repository: Repository, name: str) -> CandidateVersion | None:
     if len(meant) > 1:
         raise SourceError(f"{len(meant)} worktrees are called so", name=visible(name))
     return CandidateVersion(name, meant[0]) if meant else None
+
+
+def _ref(repository: Repository, name: str) -> Ref | None:
+    """Return the ref of a candidate's id (``branch:topic``), or as people write it (``#12``)."""
+    refs, _ = find_refs(repository, [name.partition(":")[2] or name])
+    return next((r for r in refs if name in (r.name, r.given, r.name.partition(":")[2])), None)
 
 
 def _of_patches(name: str) -> CandidateVersion:

@@ -612,7 +612,7 @@ class TakenFromEntry(Shape, frozen=True, kw_only=True):
 
 
 class FinishedWorktreeEntry(Shape, frozen=True, kw_only=True):
-    """Another worktree: it may be removed, unless there is an ``obstacle``.
+    """Another worktree, or what is kept: it may be removed, unless there is an ``obstacle``.
 
     ``state`` is a digest of what it has, by which it is known whether it is still the same.
     """

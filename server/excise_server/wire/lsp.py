@@ -486,6 +486,36 @@ class FinishResult(ProtocolRecord):
     kept: list[RejectedEntry]
 
 
+class KeepParams(ProtocolRecord):
+    """The repository whose working tree is kept as a candidate, and what to call that."""
+
+    uri: str
+    name: str | None = None
+
+
+class KeptEntry(ProtocolRecord):
+    """A snapshot that is kept: its id as a candidate, and when it was made (seconds since 1970)."""
+
+    id: str
+    time: int
+
+
+class KeepResult(ProtocolRecord):
+    """The candidate that it is, its files, what else to know, and all that is kept."""
+
+    id: str
+    files: list[str]
+    notes: list[str]
+    kept: list[KeptEntry]
+
+
+class RemoveKeptParams(ProtocolRecord):
+    """The repository, and ids of snapshots that are kept no longer."""
+
+    uri: str
+    ids: list[str]
+
+
 class LandParams(ChoosingParams):
     """Candidates to put together, by id or label; without any, those of all tasks, or of one."""
 
@@ -648,6 +678,8 @@ METHODS: dict[str, Method] = {
     "excise/take": Method(TakeParams, dict),
     "excise/land": Method(LandParams, dict),
     "excise/finish": Method(FinishParams, FinishResult),
+    "excise/keep": Method(KeepParams, KeepResult),
+    "excise/removeKept": Method(RemoveKeptParams, Removed),
     "excise/counters": Method(CountersParams, CountersResult),
     DID_CHANGE_REPORT: Method(DidChangeReportParams, None),
 }

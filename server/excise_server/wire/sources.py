@@ -63,6 +63,7 @@ class SourceSettings:
     git: tuple[str, ...] = _source(
         (
             "refs/heads/**",
+            "kept/**",
             "container-use/**",
             "origin/claude/**",
             "origin/codex/**",

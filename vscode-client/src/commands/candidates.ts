@@ -5,7 +5,7 @@ import { applied, reviewed, writable } from "../hunks/review";
 import type { Parts } from "../parts";
 import { type Content, decideRest, putTogether, takeChoices } from "../take";
 import { Halt, message, plain } from "../text";
-import { candidateOf, confirmed, found, given, pick, revisionOf, selected } from "./choose";
+import { candidateOf, chosen, confirmed, found, given, keptName, pick, removeKept, revisionOf, selected } from "./choose";
 import { openHunks } from "./hunks";
 
 type Resource = [vscode.Uri, vscode.Uri | undefined, vscode.Uri | undefined];
@@ -32,6 +32,14 @@ export async function hideCandidate(parts: Parts, argument?: unknown, selection?
     return;
   }
   const ids = selected(argument, selection);
+  const { folder } = parts.candidates;
+  if (folder !== undefined && ids.length > 0 && ids.every((id) => keptName(id) !== "")) {
+    const question = `Hide ${message(ids.map(keptName).join(", "))}, or remove what was kept?`;
+    if (chosen(await vscode.window.showWarningMessage(question, { modal: true }, "Hide", "Remove")) === "Remove") {
+      await removeKept(parts, folder.toString(), ids);
+      return;
+    }
+  }
   if (candidate !== undefined && (kind === "hidden" || kind === "rejected")) {
     await setAside(parts, [], [candidate]);
   } else if (ids.length > 0) {

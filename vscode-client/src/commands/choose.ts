@@ -24,6 +24,14 @@ export function selected(argument: unknown, selection: unknown): string[] {
   return nodes.map(given).flatMap(({ candidate, kind }) => (candidate !== undefined && kind === "candidate" ? [candidate] : []));
 }
 
+/** The folder whose repository is meant. */
+export function folderOf({ candidates }: Parts): vscode.Uri {
+  if (candidates.folder === undefined) {
+    throw new Halt("open the folder of a repository first");
+  }
+  return candidates.folder;
+}
+
 /** The candidates of the repository, or the reason why there are none. */
 export async function found(parts: Parts): Promise<Omit<Chosen, "work">> {
   if (!vscode.workspace.isTrusted) {
@@ -103,4 +111,14 @@ export function chosen<T>(answer: T | undefined): T {
     throw new vscode.CancellationError();
   }
   return answer;
+}
+
+/** The name of a candidate that is kept in git (Keep as Candidate), or empty if it is not. */
+export function keptName(id: string): string {
+  return id.startsWith("ref:kept/") ? message(id.slice("ref:kept/".length), 60) : "";
+}
+
+export async function removeKept({ supervisor, candidates }: Parts, uri: string, ids: readonly string[]): Promise<void> {
+  await supervisor.request("excise/removeKept", { uri, ids });
+  candidates.now();
 }

@@ -17,21 +17,14 @@ export async function openHunks(parts: Parts, argument?: unknown): Promise<void>
   parts.hunkEditors.open(uri, hunk ?? review.hunks[review.next ?? 0]);
 }
 
-export function nextHunk(parts: Parts, argument?: unknown): Promise<void> {
-  return step(parts, argument, 1);
-}
-
-export function previousHunk(parts: Parts, argument?: unknown): Promise<void> {
-  return step(parts, argument, -1);
-}
-
-async function step(parts: Parts, argument: unknown, by: 1 | -1): Promise<void> {
+/** Show the next undecided hunk, or the "previous" one, which has a key alone. */
+export async function nextHunk(parts: Parts, argument?: unknown): Promise<void> {
   const uri = documentOf(parts, argument);
   const { hunks } = await reviewed(parts, uri);
   const open = hunks.flatMap(({ decided, range }) => (decided ? [] : [rangeOf(range)]));
   const editor = await show(uri);
   const { line } = editor.selection.active;
-  const next = by === 1 ? (open.find(({ start }) => start.line > line) ?? open[0]) : (open.findLast(({ start }) => start.line < line) ?? open.at(-1));
+  const next = argument === "previous" ? (open.findLast(({ start }) => start.line < line) ?? open.at(-1)) : (open.find(({ start }) => start.line > line) ?? open[0]);
   if (next === undefined) {
     throw new Halt("every hunk of this file is decided");
   }

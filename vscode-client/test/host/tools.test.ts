@@ -1,6 +1,7 @@
 /** What a language model in the editor may ask, called as the editor calls it. */
 import assert from "node:assert/strict";
-import { readFileSync, symlinkSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import * as vscode from "vscode";
 import { api, file, origin, SCRATCH, suggestion } from "./helpers.js";
@@ -13,7 +14,7 @@ async function call(name: string, input: object): Promise<string> {
 describe("the tools for language models", () => {
   it("are there, and say what they are for", () => {
     const ours = vscode.lm.tools.filter(({ tags }) => tags.includes("excise"));
-    assert.deepEqual(ours.map(({ name }) => name).sort(), ["excise_candidates", "excise_review", "excise_submit"]);
+    assert.deepEqual(ours.map(({ name }) => name).sort(), ["excise_candidates", "excise_keep", "excise_review", "excise_since", "excise_submit"]);
     for (const { description } of ours) assert.ok(description.length > 100);
   });
 
@@ -41,5 +42,38 @@ describe("the tools for language models", () => {
   it("say why there are no candidates where there is no repository", async () => {
     await assert.rejects(call("excise_candidates", {}), /repository/);
     await assert.rejects(call("excise_review", { path: "nothing.py" }), /repository/);
+    await assert.rejects(call("excise_since", { candidate: "ada" }), /repository/);
+    await assert.rejects(call("excise_keep", {}), /repository/);
+  });
+
+  it("keep the working tree as a candidate, list and review it, and say what changed in it since", async () => {
+    const folder = vscode.workspace.workspaceFolders?.[0]?.uri.fsPath ?? "";
+    const git = (...args: string[]): string => execFileSync("git", args, { cwd: folder, encoding: "utf8" });
+    const path = join(folder, "inventory.py");
+    git("init", "--quiet");
+    try {
+      for (const pair of [["user.name", "Excise"], ["user.email", "excise@example.com"]]) git("config", ...pair);
+      git("add", ".");
+      git("commit", "--quiet", "--message", "The stock");
+      await assert.rejects(call("excise_keep", { name: "empty" }), /nothing to keep/);
+      const kept = async (name: string): Promise<unknown> => {
+        writeFileSync(path, suggestion(name));
+        const answer: unknown = JSON.parse(await call("excise_keep", { name }));
+        git("checkout", "--quiet", ".");
+        return answer;
+      };
+      assert.deepEqual(await kept("ada"), { id: "ref:kept/ada", files: ["inventory.py"], notes: [] });
+      await kept("bo");
+      assert.equal(readFileSync(path, "utf8"), origin());
+      const { candidates } = JSON.parse(await call("excise_candidates", {})) as { candidates: { id: string; label: string }[] };
+      const own = candidates.filter(({ id }) => id.startsWith("ref:kept/"));
+      assert.deepEqual(own.map(({ label }) => label).sort(), ["ada", "bo"]);
+      assert.match(await call("excise_review", { path: "inventory.py" }), /ref:kept\/bo/);
+      assert.match(await call("excise_since", { candidate: "bo", old: "refs/excise/kept/ada" }), /inventory\.py/);
+      await assert.rejects(call("excise_since", { candidate: "nobody" }), /nobody/);
+    } finally {
+      rmSync(join(folder, ".git"), { recursive: true, force: true });
+      writeFileSync(path, origin());
+    }
   });
 });

@@ -4,7 +4,7 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:f
 import { tmpdir } from "node:os";
 import * as path from "node:path";
 import { after, test } from "node:test";
-import { OLDEST_SERVER, type Refused, type Server, type Wishes, along, atLeast, findServer, shebang } from "../../src/servers";
+import { OLDEST_SERVER, type Refused, type Server, type Wishes, along, atLeast, findServer, mcpArgs, shebang, whyNoMcp } from "../../src/servers";
 
 const folder = mkdtempSync(path.join(tmpdir(), "servers-"));
 after(() => rmSync(folder, { recursive: true }));
@@ -111,6 +111,23 @@ test("relative entries of PATH, which could be the workspace's, are not looked a
 
 test("without any there is none, and nothing is thrown", async () => {
   assert.deepEqual(await refused({ searchPath: path.join(folder, "empty") }), []);
+});
+
+test("a server serves agents by its command, or says what is missing", async () => {
+  const said = "Error: the package mcp is missing; install the extra 'mcp'";
+  const without = program("without-mcp", `[ "$1" = --version ] && echo "excise 0.3.0" && exit; echo "${said}" >&2; exit 1`);
+  const server = await found({ path: [without] });
+  assert.deepEqual(mcpArgs(server, ["/w/a b"]), ["mcp", "/w/a b"]);
+  assert.equal(await whyNoMcp(server), said);
+  // What serves is told by its end, when there is nothing to read.
+  assert.equal(await whyNoMcp(await found({ path: [program("with-mcp", 'cat; echo "excise 0.3.0"')] })), "");
+});
+
+test("the server of an interpreter serves agents as the command does, where its extra is installed", async () => {
+  const venv = process.env["VENV"] ?? path.resolve("..", ".venv");
+  const server = await found({ interpreter: [path.join(venv, "bin", "python")] });
+  assert.deepEqual(mcpArgs(server, ["/w"]).slice(-2), ["mcp", "/w"]);
+  assert.equal(await whyNoMcp(server), "");
 });
 
 test("releases are compared by their numbers", () => {
