@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from excise.facts import EditFacts, FactsReader
-from excise.reading import ParsedTexts, Reading
+from excise.facts import EditFacts
+from excise.preparation import Readings
+from excise.reading import Reading
 
 
 def facts_of(origin, revisions, grammar):
     if grammar is None:
         return (EditFacts(),) * len(revisions)
-    texts, reader = ParsedTexts(), FactsReader(origin, Reading(grammar))
-    return tuple(reader.facts(text, texts, None) for text in revisions)
+    return Readings().facts(origin, revisions, Reading(grammar), None)

@@ -9,17 +9,16 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
-from excise import python_facts
 from excise.errors import Unparsable
 from excise.kernels._walk import CancelFlag
-from excise.python_facts import lost_errors
+from excise.python_facts import Module, lost_errors
 from excise.reading import ParsedTexts, Reading
 
 CODE = "code"
 """What a file is for that is neither a test nor documentation, nor left behind."""
 
 _MOST_STATEMENTS = 10_000
-"""Statements of revisions whose names are kept; a reader that has more begins anew."""
+"""Statements of revisions whose names are kept; whoever has more begins anew."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,39 +84,32 @@ def _united(names: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for some in names for name in some))
 
 
-class FactsReader:
-    """An origin that a grammar reads, for the facts about its revisions."""
+class PythonVersions:
+    """A text and its revisions, read by Python's own parser, each once."""
 
-    def __init__(self, origin: str, reading: Reading, before: FactsReader | None = None) -> None:
-        """Read the origin, if it is Python, using what was read ``before`` of another one."""
-        self._origin, self._reading = origin, reading
-        self._modules: dict[str, python_facts.Module | SyntaxError | Unparsable] = {}
-        self._module: python_facts.Module | None = None
-        if reading.grammar == "python":
-            self._module = None if before is None or before.is_full else before._module
-            try:
-                self._module = self.module(origin)
-            except (SyntaxError, Unparsable):
-                self._module = None
+    def __init__(self, origin: str, before: PythonVersions | None = None) -> None:
+        """Read the origin, using what was read ``before`` of another one."""
+        self._modules: dict[str, Module | SyntaxError | Unparsable] = {}
+        self.origin: Module | None = None if before is None or before.is_full else before.origin
+        try:
+            self.origin = self.module(origin)
+        except (SyntaxError, Unparsable):
+            self.origin = None
 
     @property
     def is_full(self) -> bool:
         """Whether it has kept so much of revisions that another one should begin anew."""
-        module = self._module
-        return module is not None and len(module.known) + len(module.parts) >= _MOST_STATEMENTS
+        origin = self.origin
+        return origin is not None and len(origin.known) + len(origin.parts) >= _MOST_STATEMENTS
 
-    def reads(self, origin: str, reading: Reading) -> bool:
-        """Whether it is the reader of an origin, and is not full."""
-        return (origin, reading) == (self._origin, self._reading) and not self.is_full
-
-    def module(self, text: str) -> python_facts.Module:
+    def module(self, text: str) -> Module:
         """Return what Python's parser finds in the origin or a revision, asking it once.
 
         Raises SyntaxError or excise.errors.Unparsable, as `excise.python_facts.Module.of`.
         """
         if text not in self._modules:
             try:
-                self._modules[text] = python_facts.Module.of(text, self._module)
+                self._modules[text] = Module.of(text, self.origin)
             except (SyntaxError, Unparsable) as error:
                 self._modules[text] = error
         found = self._modules[text]
@@ -130,26 +122,38 @@ class FactsReader:
         for text in [text for text in self._modules if text not in texts]:
             del self._modules[text]
 
-    def facts(self, text: str, texts: ParsedTexts, cancel: CancelFlag | None) -> EditFacts:
-        """Return the facts about a revision, given what parsers found in it and the origin."""
-        if text == self._origin:
-            return EditFacts(same_program=True)
-        if cancel is not None:
-            cancel.check()
-        try:
-            if self._module is None:
-                # Whether the grammar finds the same tokens in both texts, comments aside.
-                old, _ = texts.read(self._origin, self._reading, None, cancel)
-                new, _ = texts.read(text, self._reading, self._origin, cancel)
-                return EditFacts(same_program=old.code() == new.code())
-            return _compared(self._module, self.module(text))
-        except SyntaxError as error:
-            return EditFacts(errors=(f"Python cannot read line {error.lineno or 1}",))
-        except Unparsable:
-            return EditFacts()
+
+def facts_of(
+    origin: str,
+    text: str,
+    reading: Reading,
+    texts: ParsedTexts,
+    python: PythonVersions | None,
+    cancel: CancelFlag | None = None,
+) -> EditFacts:
+    """Return the facts about a revision of a text.
+
+    - ``texts``: what parsers found in both.
+    - ``python``: the versions of the origin, if that is Python.
+    """
+    if text == origin:
+        return EditFacts(same_program=True)
+    if cancel is not None:
+        cancel.check()
+    try:
+        if python is None or python.origin is None:
+            # Whether the grammar finds the same tokens in both texts, comments aside.
+            old, _ = texts.read(origin, reading, None, cancel)
+            new, _ = texts.read(text, reading, origin, cancel)
+            return EditFacts(same_program=old.code() == new.code())
+        return _compared(python.origin, python.module(text))
+    except SyntaxError as error:
+        return EditFacts(errors=(f"Python cannot read line {error.lineno or 1}",))
+    except Unparsable:
+        return EditFacts()
 
 
-def _compared(origin: python_facts.Module, module: python_facts.Module) -> EditFacts:
+def _compared(origin: Module, module: Module) -> EditFacts:
     lost = tuple(name for name in origin.definitions if name not in module.definitions)
     defined = tuple(name for name in module.definitions if name not in origin.definitions)
     unread = module.unread_beside(origin)

@@ -19,8 +19,8 @@ from itertools import accumulate, pairwise
 from typing import Any, NamedTuple
 
 from excise.errors import Unparsable
-from excise.reading import PARSER_SECONDS, is_large
-from excise.syntax import encode, line_starts, parse
+from excise.reading import PARSER_SECONDS, ParsedTexts, Reading, is_large
+from excise.syntax import encode, line_starts
 from excise.text import raw_lines
 
 _MEMBERS: dict[str, dict[str, str]] = {
@@ -109,7 +109,11 @@ class Addition(NamedTuple):
 
 
 def added(
-    origin: str, line: int, parts: Sequence[str], grammar: str | None
+    origin: str,
+    line: int,
+    parts: Sequence[str],
+    grammar: str | None,
+    texts: ParsedTexts | None = None,
 ) -> tuple[Addition, ...] | None:
     """Return what texts, all inserted before a line, add to an order-free parent, or None.
 
@@ -120,6 +124,7 @@ def added(
     - ``origin``, ``parts``: normalised texts: the whole one, and entire lines.
     - ``line``: the line of the origin, from 0, before which all are inserted.
     - ``grammar``: the grammar of the text; None: nothing is known of it.
+    - ``texts``: what parsers found already: the text with one part may be somebody's.
     """
     parents = ORDER_FREE.get(grammar or "")
     lines = raw_lines(origin)
@@ -130,7 +135,7 @@ def added(
     if is_large(text):
         return None
     try:
-        tree = parse(text, grammar or "", None, None, PARSER_SECONDS)
+        tree = (texts or ParsedTexts()).tree(text, Reading(grammar, timeout=PARSER_SECONDS))
     except (Unparsable, LookupError):
         return None
     if (root := tree.root_node).has_error:

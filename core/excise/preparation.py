@@ -13,7 +13,7 @@ from excise import languages
 from excise.alignment import PairwiseAlignment, Units, align_units, slide_edits, units_of
 from excise.bindings import Bindings, HunkNames, fresh_names
 from excise.errors import Unparsable
-from excise.facts import EditFacts, FactsReader
+from excise.facts import EditFacts, PythonVersions, facts_of
 from excise.kernels._lexer import Lexer
 from excise.kernels._walk import CancelFlag
 from excise.levels import CodeForms
@@ -209,8 +209,8 @@ class Preparation:
         return strip_blank(self._texts.blanked(content, self.reading, cancel))
 
 
-_MODULES_KEPT = 500_000
-"""Characters of the origins whose trees by Python's own parser are kept: these are large."""
+_MODULES_KEPT = 2_000_000
+"""Characters of the origins whose trees by Python's own parser are kept: 36 bytes for each."""
 
 
 _MOST_ITEMS = 10_000
@@ -224,8 +224,8 @@ class Readings:
         self.texts = ParsedTexts()
         self._preparations: dict[tuple[Content, Options, Reading, bool], Preparation] = {}
         self._facts: dict[tuple[str, str], dict[str, EditFacts]] = {}
-        self._readers: dict[str, FactsReader] = {}
-        self._reader_before: FactsReader | None = None
+        self._python: dict[str, PythonVersions] = {}
+        self._python_before: PythonVersions | None = None
         self._forms: dict[tuple[str, str | None, str | None], CodeForms] = {}
         self._items: dict[tuple[str | None, str | None], Items] = {}
         self._bindings: dict[tuple[str, str], Bindings] = {}
@@ -261,24 +261,26 @@ class Readings:
         known = self._facts.setdefault((origin, reading.grammar or ""), {})
         for text in revisions:
             if text not in known:
-                known[text] = self._facts_reader(origin, reading).facts(text, self.texts, cancel)
+                python = self._versions(origin) if reading.grammar == "python" else None
+                known[text] = facts_of(origin, text, reading, self.texts, python, cancel)
         return tuple(known[text] for text in revisions)
 
-    def module(self, origin: str, text: str, reading: Reading) -> Module:
+    def module(self, origin: str, text: str) -> Module:
         """Return a text that Python's own parser reads, the origin or a revision of it.
 
         Raises SyntaxError or excise.errors.Unparsable, as `excise.python_facts.Module.of`.
         """
-        return self._facts_reader(origin, reading).module(text)
+        return self._versions(origin).module(text)
 
-    def _facts_reader(self, origin: str, reading: Reading) -> FactsReader:
-        reader = self._readers.get(origin)
-        if reader is None or not reader.reads(origin, reading):
-            if sum(map(len, self._readers)) + len(origin) > _MODULES_KEPT:
-                self._readers.clear()
-            reader = self._readers[origin] = FactsReader(origin, reading, self._reader_before)
-            self._reader_before = None
-        return reader
+    def _versions(self, origin: str) -> PythonVersions:
+        known = self._python.get(origin)
+        if known is None or known.is_full:
+            # Whoever reads too many texts reads them in the same order again: the first ones stay.
+            while self._python and sum(map(len, self._python)) + len(origin) > _MODULES_KEPT:
+                self._python.popitem()
+            known = self._python[origin] = PythonVersions(origin, self._python_before)
+            self._python_before = None
+        return known
 
     def forms(self, origin: str, reading: Reading, path: str | None) -> CodeForms:
         """Return the normal forms of the revisions of a text (`excise.levels`)."""
@@ -312,10 +314,10 @@ class Readings:
     def keep(self, contents: Collection[Content]) -> None:
         """Forget all texts but these."""
         self.texts.keep(contents)
-        for reader in self._readers.values():
-            reader.keep(contents)
-        for origin in [origin for origin in self._readers if origin not in contents]:
-            self._reader_before = self._readers.pop(origin)
+        for versions in self._python.values():
+            versions.keep(contents)
+        for origin in [origin for origin in self._python if origin not in contents]:
+            self._python_before = self._python.pop(origin)
         self._bindings = {key: own for key, own in self._bindings.items() if key[0] in contents}
         for origin, grammar, path in [key for key in self._forms if key[0] not in contents]:
             items = self._forms.pop((origin, grammar, path)).items

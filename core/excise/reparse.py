@@ -40,6 +40,9 @@ _BLANKS = WHITE.encode()
 # White space, and what is not the first byte of a character.
 _SKIPPED = _BLANKS + bytes(range(0x80, 0xC0))
 _NO_STATE = 65_535
+# Grammars whose scanner does not hand on all that it goes by: an edited tree of theirs is not
+# always that of a parse from scratch, and not even the same in every process.
+_FORGETFUL = {"rst"}
 _SMALL = 500
 """Nodes below one that can be written down for less than looking for twins among them costs."""
 
@@ -150,7 +153,7 @@ def reparse(
     if _most(changed, side):
         return None
     tree = None
-    if not origin.has_errors:
+    if not origin.has_errors and origin.grammar not in _FORGETFUL:
         old = origin.tree.copy()
         for edit in _tree_edits(origin.side, side, edits):
             old.edit(*edit)

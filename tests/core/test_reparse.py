@@ -109,6 +109,12 @@ def test_a_quote_on_one_line_turns_white_space_on_others_into_tokens():
     assert inherits(text.format("'b'"), text.format("b"), "d")
 
 
+def test_revisions_of_a_grammar_whose_scanner_forgets_are_read_from_scratch():
+    """The edited tree of this one had other tokens, in every other process."""
+    text = ".. autofunction:: f\n\n{}:members:\n\n{}.. autofunction:: f\n\n.. _x: http://x\n"
+    assert inherits(text.format("   ", ""), text.format("   ", "     "), "rst")
+
+
 @pytest.mark.slow
 def test_random_edits_of_strings_in_every_language():
     """White space, quotes and text come and go."""

@@ -578,6 +578,9 @@ CANDIDATES = {
     "created": {"c__c": C.replace("a;", "+a;"), "second__js": "let x\n", "b__txt": "two\n"},
     "hazard": {"d__md": "1\U00100000\n", "c__c": C.replace("a;", "-a;"), "same__c": C},
     "rest": {"d__md": "two\n", "long__py": LONG.replace("a + 9\n", "a - 9\n")},
+    # Two add at one place, and create what the other one creates elsewhere.
+    "adds": {"long__py": f"{LONG}def g(a): ...\n", "one__py": "import os\n"},
+    "more": {"long__py": f"{LONG}def h(a): ...\n", "two__py": "import os\n"},
 }
 
 

@@ -22,7 +22,7 @@ from excise.order_free import Addition, added
 from excise.patches import FilePair
 from excise.preparation import Readings
 from excise.python_facts import Module
-from excise.reading import PARSER_SECONDS, Reading
+from excise.reading import ParsedTexts
 from excise.text import raw_lines
 from excise_server.foundation.changes import LINK, SUBMODULE, Side, differing_lines, patch_files
 from excise_server.foundation.escape import printable, shown_name
@@ -184,7 +184,7 @@ def relations(
         names = edit.names.taken_names | edit.taken
         for other in set[int]().union(*(users[name] for name in names)) - {index}:
             related[min(index, other)].add(max(index, other))
-    additions_of = cache(additions)
+    additions_of = cache(partial(additions, texts=reader.texts))
     near_by = cache(lambda index: grams(matrix.statements(index)))
     every, known = [], dict[object, tuple[RelationReason, ...]]()
     for i, j in ((i, j) for i, others in enumerate(related) for j in sorted(others)):
@@ -263,8 +263,9 @@ class CandidateReader:
     def __init__(self, pairs: Mapping[str, Sequence[FilePair]], readings: Readings) -> None:
         every = [pair for own in pairs.values() for pair in own]
         paths = {path for pair in every for path in (pair.old, pair.new) if path is not None}
-        self.pairs, self._readings, self._names = pairs, readings, NameReader(readings)
-        self._origins: dict[str, tuple[str, str]] = {}
+        self.pairs, self.texts, self._readings = pairs, readings.texts, readings
+        self._names = NameReader(readings)
+        self._origins: dict[str, str] = {}
         self._edits: dict[str, _Edit] = {}
         self._python = PythonFiles(paths, self._module)
 
@@ -308,7 +309,7 @@ class CandidateReader:
             files.append(EditedFile(path, before or "", after or "", new_path))
             if path.endswith(".py"):
                 for text in filter(None, (before, after)):
-                    self._origins.setdefault(text, (before or "", path))
+                    self._origins.setdefault(text, before or "")
                 taken |= self._python.taken(before, None if new_path else after)
                 used |= self._python.newly_used(before, after)
         return _Edit(candidate, changes, tuple(files), self._names.edit(files), taken, used)
@@ -336,9 +337,7 @@ class CandidateReader:
             yield _broken(taker, wrong.path, wrong.line, f"{verb} {name}", does)
 
     def _module(self, text: str) -> Module:
-        origin, path = self._origins.get(text, (text, ""))
-        reading = Reading("python", timeout=PARSER_SECONDS, path=path)
-        return self._readings.module(origin, text, reading)
+        return self._readings.module(self._origins.get(text, text), text)
 
 
 def _with(files: Mapping[str, str], edit: _Edit) -> dict[str, str]:
@@ -481,15 +480,18 @@ def _added(
     return RelationReason("both add", f"both add {where}", path, lo + 1)
 
 
-def additions(path: str, target: str, line: int, *parts: str) -> tuple[Addition, ...] | None:
+def additions(
+    path: str, target: str, line: int, *parts: str, texts: ParsedTexts | None = None
+) -> tuple[Addition, ...] | None:
     """Return what insertions at one place add, or None if their order may say something.
 
     - ``target``, ``parts``: normalised texts: the file, and what is inserted before a line.
     - ``line``: from 0.
+    - ``texts``: what parsers found already.
     """
     if line == len(raw_lines(target)):  # the last line of the file may have no line end
         parts = tuple(part if part.endswith("\n") else f"{part}\n" for part in parts)
-    return added(target, line, parts, languages.resolve(None, path, target))
+    return added(target, line, parts, languages.resolve(None, path, target), texts)
 
 
 def _rivalry(
