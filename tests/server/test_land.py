@@ -406,6 +406,17 @@ def test_the_heading_is_a_sentence_whatever_lands(edits, heading):
     assert ("note: a: the same as b" in lines) is (edits.get("b") is RENAMED)
 
 
+def test_of_many_reasons_two_are_shown_and_the_others_counted():
+    base = {f"{name}.py": "x = 1\n" for name in "pqr"}
+    alone = {name: {f"{name}.py": "x = 2\n"} for name in "pqr"}
+    several = {"all": dict.fromkeys(base, "x = 3\n")}
+    lines = [*land_lines(land_document("", landed({**alone, **several}, base)))]
+    at = lines.index("1 left out")
+    assert "all  collides with p" in lines[at + 1]
+    assert lines[at + 3].strip() == "and 1 more reason (-v)"
+    assert {len(line) - len(line.lstrip()) for line in lines[at + 2 : at + 4]} == {7}
+
+
 def test_a_candidate_that_fails_alone_does_not_land():
     failing = [Verdict(candidate="a", passed=False)]
     heading = next(land_lines(land_document("", landed({"a": RENAMED}, verdicts=failing))))
@@ -469,6 +480,7 @@ def test_both_add_one_name_and_several_add_to_a_changelog_or_a_generated_file():
     assert json.loads(texts(landing)["package-lock.json"]) == {"x": 1, "y": 1, "z": 1, "a": 1}
     notes = " ".join((*landing.notes, *landing.taken.notes))
     assert "CHANGES.md: several add entries at one place: order to check" in notes
+    assert notes.count("order") == 1
     assert "package-lock.json: generated, and changed by several" in notes
 
 

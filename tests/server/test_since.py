@@ -91,6 +91,20 @@ def test_a_rebase_is_no_change_by_the_author(repo):
     assert len(printed.out.splitlines()) <= 4
 
 
+def test_what_main_has_and_nobody_has_pushed_is_no_change_by_the_author(repo):
+    repo.git("update-ref", "refs/remotes/origin/main", "main")
+    repo.git("symbolic-ref", "refs/remotes/origin/HEAD", "refs/remotes/origin/main")
+    drift(repo, a__py=text(l15="main\n"))
+    repo.git("rebase", "--quiet", "main")
+    assert since("v1")["summary"].startswith("rebased only")
+    repo.commit("three", b__py=text(l9="nine\n"))
+    document = since("v1")
+    assert (counted(document), document["patches"]["new"]) == ({"same": 2, "new": 1}, 1)
+    # Where main has the candidate, it is told from what is pushed.
+    repo.git("branch", "--force", "main", "topic")
+    assert counted(since("v1", "topic"))["new"] == 2  # "elsewhere" as well
+
+
 def test_squashed_and_amended_after_a_rebase(repo):
     drift(repo, a__py=text(l15="main\n"))
     repo.git("switch", "--quiet", "--detach", "main")

@@ -85,23 +85,23 @@ def land_lines(document: d.LandDocument, most: int = MOST) -> Iterator[str]:
     width = min(_WIDEST, max((len(each.label) for each in (*landed, *left_out)), default=0))
     for each in landed[:most]:
         yield f"  {each.label:{width}}  {first_few(each.paths, _MOST_PATHS)}"
-    yield from _more(landed, most, "candidates")
+    yield from _more(landed, most, "candidate")
     if left_out:
         yield f"{len(left_out)} left out"
     for each in left_out[:most]:
         messages = [obstacle.message for obstacle in each.obstacles]
         yield f"  {each.label:{width}}  {messages[0]}"
         yield from (f"  {'':{width}}  {message}" for message in messages[1:2])
-        yield from _more(messages, 2, "reasons", f"  {'':{width}}")
-    yield from _more(left_out, most, "candidates")
+        yield from _more(messages, 2, "reason", f"  {'':{width}}  ")
+    yield from _more(left_out, most, "candidate")
     if document.undecided:
         tasks = plural(len(document.undecided), "task")
         yield f"{tasks} undecided: name all that should land, or --verdicts"
     for members in document.undecided[:most]:
         yield f"  one of {first_few([each.label for each in members], 6)}"
-    yield from _more(document.undecided, most, "tasks")
+    yield from _more(document.undecided, most, "task")
     yield from (f"note: {note}" for note in document.notes[:most])
-    yield from _more(document.notes, most, "notes", "")
+    yield from _more(document.notes, most, "note", "")
     if not landed:
         return
     if document.branch is not None:
@@ -128,7 +128,7 @@ def _heading(landed: int, count: int, onto: str) -> str:
 
 def _more(every: Sequence[object], most: int, what: str, indent: str = "  ") -> Iterator[str]:
     if len(every) > most:
-        yield f"{indent}and {len(every) - most:,} more {what} (-v)"
+        yield f"{indent}and {plural(len(every) - most, f'more {what}')} (-v)"
 
 
 def land_markdown(document: d.LandDocument, most: int = MOST) -> str:

@@ -16,6 +16,7 @@ from excise_server.foundation.escape import printable, shown_name
 from excise_server.foundation.inputs import first_few
 from excise_server.review.candidate import Candidate
 from excise_server.review.composing import OverlapError
+from excise_server.review.kinds import is_changelog
 from excise_server.review.mixes import BrokenMixError
 from excise_server.review.relations import CandidateRelation, RelationReason, Task
 from excise_server.review.taking import Choice, Taken, take
@@ -206,7 +207,7 @@ def _both_add(order: Sequence[Candidate], related: Iterable[CandidateRelation]) 
     for relation in related:
         names = relation.first, relation.second
         for why in relation.reasons if landed.issuperset(names) else ():
-            if why.word == "both add":
+            if why.word == "both add" and not is_changelog(why.path):  # take says it
                 adding[why.path, why.message].update(names)
     for (_, message), names_there in adding.items():
         labels = [shown_name(c.label) for c in order if c.id in names_there]

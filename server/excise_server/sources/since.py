@@ -262,10 +262,17 @@ def _target(repository: Repository, old: CandidateVersion, new: CandidateVersion
     """Return what both versions are made for, which has neither of them."""
     if onto and onto != SAVED:
         return commit_named(repository, onto, "--onto")
+
+    def has(commit: str, other: str) -> bool:
+        return bool(other) and merge_bases(repository, commit, other) == (other,)
+
     commits = [version.candidate.commit for version in (old, new)]
-    main = next((c for name in _MAINS if (c := repository.commit_of(name))), "")
-    main = main or repository.worktrees()[0].head
-    held = [bool(c) and merge_bases(repository, main, c) == (c,) for c in commits]
+    mains = [commit for name in _MAINS if (commit := repository.commit_of(name))]
+    main, *others = mains or [repository.worktrees()[0].head]
+    for other in others:  # what is merged there and not pushed
+        if has(other, main) and not any(has(other, commit) for commit in commits):
+            main = other
+    held = [has(main, commit) for commit in commits]
     if not held[1]:
         return main
     # It has landed, or it is the main branch itself, unless its files tell another story.
