@@ -258,3 +258,11 @@ def test_the_library_has_no_mutable_module_state_but_what_is_loaded_once():
             and any(re.search(r"\b(lru_)?cache\b", ast.unparse(d)) for d in node.decorator_list)
         }
     assert cached == LOADED
+
+
+def test_the_page_lists_the_rooms_in_the_order_of_the_contract():
+    listed = [set(re.findall(r"`(\w+)/`", row)) for row in re.findall(r"^\d+\. (.*)$", PAGE, re.M)]
+    with (ROOT / "pyproject.toml").open("rb") as file:
+        contracts = tomllib.load(file)["tool"]["importlinter"]["contracts"]
+    (rooms,) = (c["layers"] for c in contracts if c["name"].startswith("The rooms"))
+    assert [{*row.split(" | ")} for row in rooms[1:-1]] == listed

@@ -417,7 +417,6 @@ def issue_lines(document: d.ClusterDocument) -> list[IssueLines]:
                 count += 1
             edits.append(_edit(own, issue, pairs, new, words))
         several = f"{plural(near, 'family')}, " if 0 < near < count else ""
-        parted = "edit" if near else "cluster"
         evidence, reasons = "", issue.reasons
         if reasons is not None:
             closes = [f"both close {', '.join(reasons.closes)}"] if reasons.closes else []
@@ -425,8 +424,8 @@ def issue_lines(document: d.ClusterDocument) -> list[IssueLines]:
             evidence = "   ".join([*closes, *where, *reasons.what[:1]]) or ", ".join(reasons.why)
         lines.append(
             IssueLines(
-                f"{plural(len(issue.members), 'patch')}, {several}{plural(count, parted)}: "
-                f"{explained(issue)}",
+                f"{plural(len(issue.members), 'patch')}, {several}"
+                f"{plural(count, 'edit' if near else 'cluster')}: {explained(issue)}",
                 evidence,
                 tuple(edits),
             )

@@ -290,7 +290,6 @@ class PageGroup:
 
 
 _KINDS = {"patches": "groups", "revisions": "clusters"}
-
 MAX_OPENED = 2_500
 """Most members whose blocks are in the page at all."""
 
