@@ -64,10 +64,10 @@ def test_the_subject_of_a_mail_is_the_label():
         (fenced("def f2(x):\n    return x - 2\n"), "piece"),
         ("What a nice day it is.\n" * 20, "another text"),
         (fenced(EDITED) + fenced(EDITED), "2 fenced blocks"),
-        (HALF + "# ... rest of the file unchanged ...\n", "omitted"),
-        (HALF + "// ...\n", "omitted"),
-        (HALF + "    # existing code...\n", "omitted"),
-        (EDITED + "/* … other functions stay */\n", "omitted"),
+        ("def f2(x):\n    return x - 2\n# ... existing code ...\n", "line 3 stands for omitted"),
+        (HALF.replace("x + 4", "x - 4") + "// ...\n", "its line 'return x - 4' is not in the doc"),
+        ("# ...\n" + HALF.replace("f0", "g0"), "its line 'def g0.x.:' is not in the document"),
+        (HALF + "# ...\n" + HALF, "its line 'def f0.x.:' is not in the document"),  # not again
         (EDIT.replace("x + 2", "x + 9"), "app.py"),
         ("x\x00y", "NUL"),
     ],
@@ -75,6 +75,48 @@ def test_the_subject_of_a_mail_is_the_label():
 def test_what_is_none_is_refused_with_the_reason(text: str, reason: str):
     with pytest.raises(SourceError, match=reason):
         pasted(ORIGIN, text, "/w/app.py")
+
+
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        (HALF + "# ... rest of the file unchanged ...\n", ["1 to 18"]),
+        (HALF + "// ...\n", ["1 to 18"]),
+        (fenced(HALF + "    # existing code...\n", "py"), ["1 to 18"]),
+        (EDITED + "/* … other functions stay */\n", ["1 to 30"]),
+        ("# ... existing code ...\n\n" + EDITED[EDITED.index("def f2") :], ["9 to 30"]),
+        ("def f2(x):\n    return x - 2\n\n\ndef f3(x):\n", ["9 to 13"]),
+        ("\n\ndef f2(x):\n    return x - 2\n\n\ndef f3(x):", ["9 to 13"]),
+        (
+            "def f0(x):\n# ...\n    return x + 1\n\n\ndef f2(x):\n    return x - 2\n\n\ndef f3(x):\n"
+            "    # ... unchanged\ndef f7(x):\n",
+            ["1 to 1", "6 to 13", "29 to 29"],
+        ),
+    ],
+)
+def test_pieces_are_placed_by_the_lines_at_their_ends(text: str, lines: list[str]):
+    made = pasted(ORIGIN, text, "/w/app.py")
+    assert (made.kind, made.text) == ("piece", EDITED)
+    assert list(made.notes) == [f"placed at lines {numbers}" for numbers in lines]
+
+
+def test_an_end_that_is_at_two_places_is_told_apart_by_the_lines_inside_or_refused():
+    origin = "".join(f"int f{n}(int x)\n{{\n\treturn x;\n}}\n" for n in range(9))
+    with pytest.raises(SourceError, match=r"its line '}' may be line 12 or 16 of the document"):
+        pasted(origin, "// ...\nint f2(int x)\n{\n\treturn -x;\n}\n", "a.c")
+    wider = "// ...\nint f2(int x)\n{\n\treturn -x;\n}\nint f3(int x)\n{\n"
+    made = pasted(origin, wider, "a.c")
+    assert made.text.splitlines()[10] == "\treturn -x;"
+    assert len(made.text) == len(origin) + 1
+    same = "x = 1\n" * 20_000
+    with pytest.raises(SourceError, match=r"may be line 1 or 2 of"):
+        pasted(same + "y\n" + same, "# ...\n" + same, "a.py")
+
+
+def test_a_document_without_a_line_end_at_its_end():
+    origin = ORIGIN.removesuffix("\n")
+    for piece in ("# ...\ndef f1(x):", "def f1(x):\n# ...", f"# ...\n{origin[-16:]}"):
+        assert pasted(origin, piece, "a.py").text == origin
 
 
 def test_dots_that_the_document_has_itself_stand_for_nothing():

@@ -33,6 +33,15 @@ export class Bootstrap {
     return this.parts.context.globalStorageUri.fsPath;
   }
 
+  /** Patterns of git that the user added to those of the settings, in this workspace. */
+  private get added(): readonly string[] {
+    return this.parts.context.workspaceState.get<string[]>("excise.git") ?? [];
+  }
+
+  async addToGit(pattern: string): Promise<void> {
+    await this.parts.context.workspaceState.update("excise.git", [...new Set([...this.added, pattern])]);
+  }
+
   async find(): Promise<Server | readonly Refused[]> {
     return findServer({ ...settings(), ownPython: await ownPython(this.storage), searchPath: process.env["PATH"] ?? "" });
   }
@@ -48,7 +57,7 @@ export class Bootstrap {
     // The language client is most of the bundle: it is loaded when there is something for it to do.
     const { Connection } = await import("./connection");
     this.log.info(`server ${server.version} of ${server.origin}: ${server.command} ${server.args.join(" ")}`);
-    return Connection.open(server, this.log, this.storage);
+    return Connection.open(server, this.log, this.storage, () => this.added);
   }
 
   /** The server started badly: it ended at once, or does not answer. */

@@ -53,6 +53,7 @@ export class Connection {
     readonly server: Server,
     readonly process: ChildProcessWithoutNullStreams,
     log: vscode.LogOutputChannel,
+    added: () => readonly string[],
   ) {
     this.ended = new Promise((resolve) => {
       process.once("exit", (code, signal) => {
@@ -61,17 +62,17 @@ export class Connection {
     });
     // Errors of writing to a server that has ended are reported by its exit.
     process.stdin.on("error", (error) => log.debug(error.message));
-    this.client = new QuietClient(SECTION, "Excise", () => Promise.resolve(process), this.options(log));
+    this.client = new QuietClient(SECTION, "Excise", () => Promise.resolve(process), this.options(log, added));
   }
 
-  /** Start a server in a directory, which is never the workspace, and wait until it has answered. */
-  static async open(server: Server, log: vscode.LogOutputChannel, cwd: string): Promise<Connection> {
+  /** Start a server in a directory, which is never the workspace, and wait until it has answered; `added` are patterns beside those of `sources.git`. */
+  static async open(server: Server, log: vscode.LogOutputChannel, cwd: string, added: () => readonly string[]): Promise<Connection> {
     const process = spawn(server.command, [...server.args], { cwd, env: environment(), windowsHide: true });
     await new Promise((resolve, reject) => {
       process.once("spawn", resolve);
       process.once("error", reject);
     });
-    const connection = new Connection(server, process, log);
+    const connection = new Connection(server, process, log, added);
     try {
       await connection.initialized();
     } catch (error) {
@@ -138,7 +139,7 @@ export class Connection {
     }
   }
 
-  private options(log: vscode.LogOutputChannel): LanguageClientOptions {
+  private options(log: vscode.LogOutputChannel, added: () => readonly string[]): LanguageClientOptions {
     return {
       documentSelector: DOCUMENTS,
       outputChannel: log,
@@ -157,12 +158,19 @@ export class Connection {
             const answers = await next(params, token);
             // After the answer is on its way.
             setImmediate(() => this.told.fire(undefined));
-            return Array.isArray(answers) ? answers.map((answer: unknown) => ({ ...(answer as object | null), ...ours() })) : answers;
+            return Array.isArray(answers) ? answers.map((answer: unknown) => ({ ...withGit(answer, added()), ...ours() })) : answers;
           },
         },
       },
     };
   }
+}
+
+/** The settings with patterns of git beside theirs; where that is `true`, beside the defaults. */
+function withGit(answer: unknown, added: readonly string[]): object {
+  const own = answer as { readonly sources?: { readonly git?: unknown } } | null;
+  const git = own?.sources?.git === true ? vscode.workspace.getConfiguration(SECTION).inspect("sources.git")?.defaultValue : own?.sources?.git;
+  return added.length === 0 ? { ...own } : { ...own, sources: { ...own?.sources, git: [...(Array.isArray(git) ? (git as unknown[]) : []), ...added] } };
 }
 
 /** The information that the server needs besides the settings. */

@@ -2,24 +2,24 @@
 import * as vscode from "vscode";
 import type { Parts } from "./parts";
 import { type Server, mcpArgs, whyNoMcp } from "./servers";
-import { Halt, message } from "./text";
+import { Halt, message, reason } from "./text";
 
 /** The editor's API from 1.101 on, as far as it is used; the types are those of the oldest editor. */
 interface Editor {
-  readonly lm: {
-    registerMcpServerDefinitionProvider?(
-      id: string,
-      provider: { provideMcpServerDefinitions(): Promise<object[]>; resolveMcpServerDefinition(definition: object): Promise<object> },
-    ): vscode.Disposable;
-  };
+  readonly lm: { registerMcpServerDefinitionProvider?(id: string, provider: Provider): vscode.Disposable };
   readonly McpStdioServerDefinition: new (label: string, command: string, args: string[], env: object, version: string) => object;
 }
 
+interface Provider {
+  provideMcpServerDefinitions(): Promise<object[]>;
+  resolveMcpServerDefinition(definition: object): Promise<object>;
+}
+
 /** Nothing is started before an agent wants it, and nothing in a workspace that is not trusted. */
-export function offerMcp({ bootstrap }: Parts): vscode.Disposable[] {
+export function offerMcp({ bootstrap, log }: Parts): vscode.Disposable[] {
   const { lm, McpStdioServerDefinition } = vscode as unknown as Editor;
   const servers = new WeakMap<object, Server>();
-  const offered = lm.registerMcpServerDefinitionProvider?.("excise.mcp", {
+  const provider: Provider = {
     provideMcpServerDefinitions: async () => {
       const folders = (vscode.workspace.workspaceFolders ?? []).filter(({ uri }) => uri.scheme === "file").map(({ uri }) => uri.fsPath);
       const server = vscode.workspace.isTrusted && folders.length > 0 ? await bootstrap.find() : [];
@@ -39,6 +39,12 @@ export function offerMcp({ bootstrap }: Parts): vscode.Disposable[] {
       }
       return definition;
     },
-  });
-  return offered === undefined ? [] : [offered];
+  };
+  try {
+    const offered = lm.registerMcpServerDefinitionProvider?.("excise.mcp", provider);
+    return offered === undefined ? [] : [offered];
+  } catch (error) {
+    log.debug(reason(error)); // 1.100 has it, and lets nobody use it
+    return [];
+  }
 }

@@ -1,8 +1,8 @@
-"""A pasted version of one document: a whole file, a fenced block or a diff. Pure.
+"""A pasted version of one document: a whole file, pieces of it, a fenced block or a diff. Pure.
 
-Nothing is guessed: a piece of a file, a text in which lines stand for others, or a diff whose lines
-are not the document's is refused with the reason. A diff need not name the text that it was made
-from, so only the lines in its hunks prove the result.
+Nothing is guessed: a piece that does not begin and end with lines which the document has once, or a
+diff whose lines are not the document's, is refused with the reason. A diff need not name the text
+that it was made from, so only the lines in its hunks prove the result.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Literal
 
 from excise.patches import FilePair, PatchError, apply, read
@@ -19,7 +20,7 @@ from excise_server.foundation.escape import printable
 from excise_server.foundation.inputs import SourceError, check_text
 from excise_server.review.names import common_start
 
-Kind = Literal["file", "fence", "patch"]
+Kind = Literal["file", "fence", "patch", "piece"]
 
 _FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})[ \t]*([^`\n]*)$", re.MULTILINE)
 _DIFF = re.compile(r"^(diff --git |Index: |--- [^\n]*\n\+\+\+ |@@ -\d+(,\d+)? \+\d+)", re.MULTILINE)
@@ -36,6 +37,10 @@ _LEAST_SHARED = 0.25
 
 _FEW = 4
 """The most lines of a document of which any text may be a version."""
+
+
+_ANCHORS = 20
+"""The most lines from an end of a piece that say where that is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,10 +75,9 @@ def _read(origin: str, text: str, path: str) -> Pasted:
             return patched(origin, text, path)
         except PatchError as error:
             raise SourceError(str(error)) from error
-    _check_whole(normalise(origin), text)
     if origin.endswith("\n") and not text.endswith("\n"):
         text += "\n"  # text copied from a chat ends without one
-    return Pasted("file", text, "", ())
+    return _placed(normalise(origin), text) or Pasted("file", text, "", ())
 
 
 def _has_own_fences(origin: str, text: str) -> bool:
@@ -105,25 +109,69 @@ def _fenced(text: str) -> str | None:
     return blocks[0] if blocks else None
 
 
-def _check_whole(origin: str, text: str) -> None:
-    """Refuse a text that is not a version of the whole document."""
+def _placed(origin: str, text: str) -> Pasted | None:
+    """Put pieces of a document where they belong; None for a version of the whole document.
+
+    Raises SourceError if an end of a piece is nowhere in the document, or in several places.
+    """
     before, after = raw_lines(origin), raw_lines(text)
-    origin_lines = {line.strip() for line in before}
-    for number, line in enumerate(after, start=1):
-        if line.strip() not in origin_lines and _ELISION.match(line.rstrip("\n")):
-            shown = printable(line.strip())[:60]
-            raise SourceError(
-                f"line {number}, {shown!a}, stands for omitted lines",
-                hint="paste the whole file, or a diff",
-            )
-    old = origin_lines - {""}
+    known = {line.strip() for line in before}
+    old = known - {""}
     shared = len(old & {line.strip() for line in after})
-    if len(old) > _FEW and shared < _LEAST_SHARED * len(old):
-        raise SourceError(
-            f"it has {shared} of the {len(old)} lines of the document: it is a piece of it, or "
-            "another text",
-            hint="paste the whole file, or a diff",
-        )
+    marks = [
+        number
+        for number, line in enumerate(after)
+        if line.strip() not in known and _ELISION.match(line.rstrip("\n"))
+    ]
+    if not marks and (len(old) <= _FEW or shared >= _LEAST_SHARED * len(old)):
+        return None
+    made, notes, done = list[str](), list[str](), 0
+    for start, stop in pairwise([-1, *marks, len(after)]):
+        numbers = [number for number in range(start + 1, stop) if after[number].strip()]
+        if not numbers:
+            continue
+        lo, hi = numbers[0], numbers[-1] + 1
+        try:
+            first = _anchor(before, done, after[lo:hi], 1)
+            last = _anchor(before, first, after[lo:hi][::-1], -1)
+        except SourceError as error:
+            is_one = "it is a piece of the document, or another text"
+            if marks:
+                is_one = f"line {marks[0] + 1} stands for omitted lines"
+            hint = "begin and end each piece with lines of the document, or paste the whole file"
+            raise SourceError(f"{is_one}: {error.reason}", hint=hint) from error
+        made += [*before[done:first], *after[lo:hi]]
+        if last + 1 < len(before) and not made[-1].endswith("\n"):
+            made.append("\n")
+        notes.append(f"placed at lines {first + 1} to {last + 1}")
+        done = last + 1
+    return Pasted("piece", "".join([*made, *before[done:]]), "", tuple(notes))
+
+
+def _anchor(before: Sequence[str], least: int, lines: Sequence[str], step: Literal[1, -1]) -> int:
+    """Return the only line of a document, not before `least`, at which a piece begins or ends.
+
+    Raises SourceError if there is none, or several that all lines inside do not tell apart.
+
+    - ``lines``: those of the piece, from this end on.
+    """
+    places: Sequence[int] = range(least, len(before))
+    for number, line in enumerate(lines[:_ANCHORS]):
+        wider = [
+            place
+            for place in places
+            if least <= (other := place + step * number) < len(before)
+            and before[other].rstrip() == line.rstrip()
+        ]
+        if len(wider) == 1:
+            return wider[0]
+        if not wider:
+            break
+        places = wider
+    shown = f"its line {printable(lines[0].strip())[:60]!a}"
+    if isinstance(places, range):
+        raise SourceError(f"{shown} is not in the document")
+    raise SourceError(f"{shown} may be line {places[0] + 1} or {places[1] + 1} of the document")
 
 
 def patched(origin: str, patch: str, path: str) -> Pasted:

@@ -1,50 +1,48 @@
-// Adding candidates of a document by hand: from the clipboard, files, patches, branches.
+// Adding candidates of a document by hand: from the clipboard, files, patches, folders, git.
 import * as path from "node:path";
 import * as vscode from "vscode";
 import { settings } from "../config";
 import { documentOf, nameOf } from "../documents";
 import type { Parts } from "../parts";
-import { MOST_BYTES, type Readable, type Unread, tooLarge } from "../revisions";
+import { MOST_BYTES, type Unread, tooLarge } from "../revisions";
 import { Halt, count, message } from "../text";
 import { PATCHES } from "../triggers";
-import { choice, pickSome } from "./choose";
-
-/** The built-in Git extension, as far as it is asked. */
-interface Git {
-  readonly enabled: boolean;
-  getAPI(version: 1): {
-    getRepository(uri: vscode.Uri): Repository | null;
-    openRepository?(root: vscode.Uri): Promise<Repository | null>;
-  };
-}
-
-interface Repository {
-  getRefs(query: { sort?: "committerdate" }): Promise<{ readonly name?: string; readonly commit?: string }[]>;
-  show(ref: string, path: string): Promise<string>;
-}
+import { asked, choice, chosen, folderOf } from "./choose";
 
 const WAYS = {
-  clipboard: ["$(clippy) From the Clipboard", "a whole file, alone or in a fence, or a patch"],
+  clipboard: ["$(clippy) From the Clipboard", "a whole file or pieces of it, alone or in a fence, or a patch"],
   files: ["$(file-add) From Files or Patches...", "files like this one, or patches of it"],
-  branches: ["$(git-branch) From Branches or Tags...", "this file as it is there"],
+  folder: ["$(folder) From a Folder...", "all its files that are not as they are here"],
+  git: ["$(git-branch) From a Branch, Request or Commit...", "all that it changes"],
 } as const;
 
-/** Add candidates of the document in view: files selected in the explorer, or in a way that the user picks or an argument names. */
+/** Folders of a copy that are no candidate's, how many files of one may differ, and how many there may be. */
+const LEFT_OUT = /^(\.git|node_modules|\.venv|__pycache__)$/;
+const MOST_FILES = 300;
+const MOST_READ = 20_000;
+
+/** What a command may name: the way, and the folder or the name in git that the user would be asked for. */
+interface Argument {
+  readonly way?: unknown;
+  readonly from?: unknown;
+}
+
+/** Add candidates, of the document in view or of the repository: files selected in the explorer, or in a way that the user picks or an argument names. */
 export async function addCandidate(parts: Parts, argument?: unknown, selection?: unknown): Promise<void> {
   if (Array.isArray(selection)) {
     return addSelected(parts, selection as unknown[]);
   }
-  const uri = documentOf(parts, argument);
-  const { way } = (argument ?? {}) as { way?: unknown };
+  const { way } = (argument ?? {}) as Argument;
   const items = (Object.keys(WAYS) as (keyof typeof WAYS)[])
-    .filter((name) => name !== "branches" || vscode.workspace.isTrusted)
+    .filter((name) => name !== "git" || vscode.workspace.isTrusted)
     .map((name) => ({ name, label: WAYS[name][0], detail: WAYS[name][1] }));
-  const { name } = items.find((item) => item.name === way) ?? (await choice(items, `Add a candidate for ${message(nameOf(uri), 60)}`));
-  await { clipboard: fromClipboard, files: fromFiles, branches: fromBranches }[name](parts, uri);
+  const { name } = items.find((item) => item.name === way) ?? (await choice(items, "Add a candidate"));
+  await { clipboard: fromClipboard, files: fromFiles, folder: fromFolder, git: fromGit }[name](parts, argument);
 }
 
 /** Files and patches that the user picks, beside the document at first. */
-async function fromFiles(parts: Parts, uri: vscode.Uri): Promise<void> {
+async function fromFiles(parts: Parts, argument: unknown): Promise<void> {
+  const uri = documentOf(parts, argument);
   const beside = uri.scheme === "file" ? { defaultUri: vscode.Uri.joinPath(uri, "..") } : {};
   const options = { canSelectMany: true, title: `Candidates for ${nameOf(uri)}, or patches`, openLabel: "Add", ...beside };
   const files = (await vscode.window.showOpenDialog(options)) ?? [];
@@ -62,46 +60,70 @@ async function addSelected(parts: Parts, selection: readonly unknown[]): Promise
   await add(parts, uri, others.map((file) => fileRevision(parts, file, uri)));
 }
 
-/** The file at branches that the user picks. */
-async function fromBranches(parts: Parts, uri: vscode.Uri): Promise<void> {
-  const repository = await repositoryOf(uri);
-  const refs = await repository.getRefs({ sort: "committerdate" });
-  const items = refs.flatMap(({ name, commit }) =>
-    name === undefined ? [] : [{ name, label: message(name), description: commit?.slice(0, 10) ?? "" }],
-  );
-  const chosen = await pickSome(items, `Branches and tags that have ${message(nameOf(uri))}`);
-  const read = async (name: string): Promise<Readable> => {
-    const text = await repository.show(name, uri.fsPath).catch(() => {
-      throw new Halt("it does not have this file");
-    });
-    return { text, label: name };
-  };
-  await add(parts, uri, chosen.map(({ name }) => ({ id: `branch:${name}`, read: () => read(name) })));
+/** What git has under a name: from now on a candidate of this workspace. */
+async function fromGit(parts: Parts, argument: unknown): Promise<void> {
+  const { from } = (argument ?? {}) as Argument;
+  const uri = folderOf(parts).toString();
+  const options = { title: "Add what git has under a name", prompt: "Nothing is fetched", placeHolder: "origin/topic, #12, v1.2, main..topic" };
+  const name = typeof from === "string" ? from : await asked(options);
+  const { rejected } = await parts.supervisor.request("excise/candidates", { uri, git: [name] });
+  const refused = rejected.find(({ id }) => id === "git");
+  if (refused !== undefined) {
+    throw new Halt(refused.reason);
+  }
+  await parts.bootstrap.addToGit(name);
+  await parts.supervisor.connection?.settingsChanged();
+  parts.candidates.look();
 }
 
-async function repositoryOf(uri: vscode.Uri): Promise<Repository> {
-  if (!vscode.workspace.isTrusted) {
-    throw new Halt("branches are read with git, which is not used in a workspace that is not trusted");
+/** Every file of a folder that differs here, as one candidate. */
+async function fromFolder(parts: Parts, argument: unknown): Promise<void> {
+  const { from } = (argument ?? {}) as Argument;
+  const base = folderOf(parts);
+  const options = { canSelectFolders: true, canSelectFiles: false, title: `A folder that began as a copy of ${nameOf(base)}`, openLabel: "Add" };
+  const folder = from instanceof vscode.Uri ? from : chosen((await vscode.window.showOpenDialog(options))?.[0]);
+  const changed: [vscode.Uri, Unread][] = [];
+  for (const file of await filesBelow(folder)) {
+    const own = vscode.Uri.joinPath(base, path.posix.relative(folder.path, file.path));
+    const [before, text] = await Promise.all([own, file].map((one) => textOf(one).catch(() => undefined)));
+    if (text !== undefined && text !== before && !(await vscode.workspace.fs.readFile(file)).includes(0)) {
+      changed.push([own, { id: `folder:${nameOf(folder)}`, read: () => Promise.resolve({ text, label: nameOf(folder) }) }]);
+    }
+    if (changed.length > MOST_FILES) {
+      throw new Halt(`over ${MOST_FILES} files of ${nameOf(folder)} are not as they are here`);
+    }
   }
-  const extension = vscode.extensions.getExtension<Git>("vscode.git");
-  if (extension === undefined) {
-    throw new Halt("the built-in Git extension is disabled");
+  if (changed.length === 0) {
+    throw new Halt(`${nameOf(folder)} has no text that is not here`);
   }
-  const git = await extension.activate();
-  if (!git.enabled) {
-    throw new Halt("the built-in Git extension is switched off (git.enabled)");
+  for (const [own, revision] of changed) {
+    await add(parts, own, [revision]);
   }
-  const api = git.getAPI(1);
-  const folder = vscode.workspace.getWorkspaceFolder(uri)?.uri;
-  const repository = api.getRepository(uri) ?? (folder && (await api.openRepository?.(folder)));
-  if (repository === undefined || repository === null) {
-    throw new Halt(`${nameOf(uri)} is in no repository that the Git extension knows`);
+  parts.candidates.now();
+}
+
+/** The files of a folder and of those in it; no link is followed. */
+async function filesBelow(folder: vscode.Uri): Promise<vscode.Uri[]> {
+  const files: vscode.Uri[] = [];
+  const folders = [folder];
+  for (const each of folders) {
+    for (const [name, type] of await vscode.workspace.fs.readDirectory(each)) {
+      if (type === vscode.FileType.Directory && !LEFT_OUT.test(name)) {
+        folders.push(vscode.Uri.joinPath(each, name));
+      } else if (type === vscode.FileType.File) {
+        files.push(vscode.Uri.joinPath(each, name));
+      }
+    }
+    if (folders.length + files.length > MOST_READ) {
+      throw new Halt(`${nameOf(folder)} has over ${MOST_READ} files`);
+    }
   }
-  return repository;
+  return files;
 }
 
 /** The copied text: a whole file, alone or in a fence, or a patch. The server refuses anything else. */
-async function fromClipboard(parts: Parts, uri: vscode.Uri): Promise<void> {
+async function fromClipboard(parts: Parts, argument: unknown): Promise<void> {
+  const uri = documentOf(parts, argument);
   const copied = await vscode.env.clipboard.readText();
   if (copied.trim() === "") {
     throw new Halt("the clipboard holds no text");

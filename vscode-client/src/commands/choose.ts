@@ -105,6 +105,11 @@ export async function confirmed(question: string, detail: string, yes: string): 
   chosen(await vscode.window.showWarningMessage(question, { modal: true, detail }, yes));
 }
 
+/** Have the user type a line. */
+export async function asked(options: vscode.InputBoxOptions): Promise<string> {
+  return chosen(await vscode.window.showInputBox({ ...options, ignoreFocusOut: true }));
+}
+
 /** What the user chose: whoever chose nothing has cancelled the command. */
 export function chosen<T>(answer: T | undefined): T {
   if (answer === undefined) {

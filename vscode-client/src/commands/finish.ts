@@ -4,7 +4,7 @@ import type { Parts } from "../parts";
 import type { Methods } from "../protocol";
 import { type Written, write } from "../take";
 import { Halt, count, message, plain } from "../text";
-import { chosen, folderOf, found, given, keptName, pickSome, removeKept, selected } from "./choose";
+import { asked, chosen, folderOf, found, given, keptName, pickSome, removeKept, selected } from "./choose";
 
 /** The command that was last typed as a check, by folder. */
 const CHECK = "excise.check";
@@ -108,8 +108,4 @@ async function checkFor({ context }: Parts): Promise<string> {
   const run = (await asked({ title: "A command that must pass before the commit", prompt: "It runs in a scratch copy of the commit, with your rights. Empty: no check", placeHolder: "pytest -q", value: before ?? "" })).trim();
   await context.workspaceState.update(CHECK, run);
   return run;
-}
-
-async function asked(options: vscode.InputBoxOptions): Promise<string> {
-  return chosen(await vscode.window.showInputBox({ ...options, ignoreFocusOut: true }));
 }

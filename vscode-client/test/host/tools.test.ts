@@ -1,10 +1,10 @@
 /** What a language model in the editor may ask, called as the editor calls it. */
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import * as vscode from "vscode";
-import { api, file, origin, SCRATCH, suggestion } from "./helpers.js";
+import { api, file, origin, SCRATCH, suggestion, until } from "./helpers.js";
 
 async function call(name: string, input: object): Promise<string> {
   const { content } = await vscode.lm.invokeTool(name, { input, toolInvocationToken: undefined });
@@ -46,7 +46,7 @@ describe("the tools for language models", () => {
     await assert.rejects(call("excise_keep", {}), /repository/);
   });
 
-  it("keep the working tree as a candidate, list and review it, and say what changed in it since", async () => {
+  it("keep the working tree as a candidate, say what changed in it since, and list what the user adds", async () => {
     const folder = vscode.workspace.workspaceFolders?.[0]?.uri.fsPath ?? "";
     const git = (...args: string[]): string => execFileSync("git", args, { cwd: folder, encoding: "utf8" });
     const path = join(folder, "inventory.py");
@@ -71,6 +71,23 @@ describe("the tools for language models", () => {
       assert.match(await call("excise_review", { path: "inventory.py" }), /ref:kept\/bo/);
       assert.match(await call("excise_since", { candidate: "bo", old: "refs/excise/kept/ada" }), /inventory\.py/);
       await assert.rejects(call("excise_since", { candidate: "nobody" }), /nobody/);
+
+      writeFileSync(path, suggestion("dana"));
+      git("update-ref", "refs/pull/12/head", git("stash", "create").trim());
+      git("checkout", "--quiet", ".");
+      for (const from of ["#12", "#13"]) await vscode.commands.executeCommand("excise.addCandidate", { way: "git", from });
+      const copy = join(SCRATCH, "copy");
+      mkdirSync(join(copy, "new"), { recursive: true });
+      writeFileSync(join(copy, "inventory.py"), suggestion("chen"));
+      writeFileSync(join(copy, "new", "more.py"), "MORE = 1\n");
+      writeFileSync(join(copy, "new", "more.bin"), "\0");
+      await vscode.commands.executeCommand("excise.addCandidate", { way: "folder", from: vscode.Uri.file(copy) });
+      const listed = async (): Promise<Record<string, string[]>> => {
+        const answer = JSON.parse(await call("excise_candidates", {})) as { candidates: { id: string; files: string[] }[] };
+        return Object.fromEntries(answer.candidates.map((candidate) => [candidate.id, candidate.files]));
+      };
+      const all = await until(listed, (found) => "ref:pull/12" in found);
+      assert.deepEqual(all["folder:copy"]?.sort(), ["inventory.py", "new/more.py"]);
     } finally {
       rmSync(join(folder, ".git"), { recursive: true, force: true });
       writeFileSync(path, origin());
