@@ -2,6 +2,7 @@
 
     EXCISE_DATA=DIR python benchmarks/duplicates.py [SCORES.jsonl]   also writes every pair's score
     EXCISE_DATA=DIR python benchmarks/duplicates.py time [N]         times of N patches
+    EXCISE_DATA=DIR python benchmarks/duplicates.py mined FILE...    the rows of `mined.py`
 
 Each repository of duplicates_dev becomes mails, which are compared with a table of words that was
 made without that repository. docs/duplicates.md explains the figures.
@@ -41,6 +42,9 @@ def main(arguments: list[str]) -> int:
     if arguments[:1] == ["time"]:
         times(int(arguments[1]) if len(arguments) > 1 else 10_000)
         return 0
+    if arguments[:1] == ["mined"]:
+        of_mined(arguments[1:])
+        return 0
     by_repository: dict[str, list[Row]] = defaultdict(list)
     for row in rows(DATA):
         by_repository[row["repo"]].append(row)
@@ -58,11 +62,41 @@ def main(arguments: list[str]) -> int:
     report("without messages", by_repository, silent, with_why=False)
     peer = {name: tf_idf(found) for name, found in by_repository.items()}
     report("peer: TF-IDF of changed words", by_repository, peer)
-    for name, found in by_repository.items():
-        same = labels(found)
-        if (same == 1).sum() >= 2 * FEW:
-            print(f"  {name}: AP {precision(same, related[name]):.3f}")
+    by_name(by_repository, related)
     return 0
+
+
+def of_mined(files: Sequence[str]) -> None:
+    """Print the figures of each file of rows, of a repository that the table of words lacks."""
+    counts = Counts(rows(DATA))
+    by_repository, related = dict[str, list[Row]](), dict[str, Matrix]()
+    for file in files:
+        with open(file, encoding="utf-8") as lines:
+            found = [json.loads(line) for line in lines]
+        name = found[0]["repo"]
+        by_repository[name] = found
+        related[name], _ = compared(name, found, counts)
+    by_name(by_repository, related)
+
+
+def by_name(by_repository: Mapping[str, Sequence[Row]], scores: Mapping[str, Matrix]) -> None:
+    """Print the figures of each repository, right ones and pairs as counts."""
+    worth = calibration(with_why=True)
+    print(
+        "\n| repository | rows | pairs | AP | nearest | likely: right, of those said | possibly |"
+    )
+    print("|---" * 7 + "|")
+    for name, found in by_repository.items():
+        judged = labels(found)
+        same, said = flat(judged, scores[name])
+        if not same.any():
+            continue
+        cells = [f"{len(found)} | {same.sum()} | {average_precision(same, said):.3f}"]
+        cells.append(f"{nearest(judged, scores[name]):.3f}")
+        for least in (worth.likely, worth.possibly):
+            shown = said >= worth.probability(least) - 1e-12
+            cells.append(f"{same[shown].sum()}, {shown.sum()}")
+        print(f"| {name} | {' | '.join(cells)} |")
 
 
 def score_lines(

@@ -370,6 +370,9 @@ def evidence(candidate: str, word, check="try.py of x", detail=""):
         ("as target", "fails", False),
         ("as target", "times out", False),
         ("still raises", "passes", True),
+        ("still raises", "changed", True),
+        ("still raises", "raises", False),
+        ("still raises", "as target", False),
         ("does not import", "as target", True),
         ("raises", "passes", False),
         ("fails", "passes", False),
@@ -383,6 +386,15 @@ def test_what_counts_in_the_order(own, other, counts):
     assert level == 1  # no verdict, whatever ran
     assert bool(against) is counts
     assert found.outcome("a") is None
+
+
+def test_a_name_that_the_author_alone_has_counts_against_nobody():
+    named = [Candidate(name, "", "", "", label=name) for name in ("a", "b")]
+    own = evidence("a", "still raises", detail="ImportError")
+    found = match_verdicts([own, evidence("b", "passes")], named)
+    assert found.standing("a", ["a", "b"]) == (1, "")
+    check = Verdict(candidate="a", passed=False, evidence="still raises", detail="ImportError")
+    assert match_verdicts([check], named).standing("a", ["a"]) == (2, "still raises ImportError")
 
 
 def test_a_check_keeps_its_verdict_beside_what_was_brought():

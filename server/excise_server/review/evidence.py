@@ -56,7 +56,8 @@ _FRAME = re.compile(r'\s*File "(?:\./)?([^"]+)", line \d+(?:, in (.+))?')
 _TRACEBACK = "(most recent call last):"
 _EXCEPTION = re.compile(r"([A-Za-z_]\w*(?:\.\w+)*)(?:: (.*))?")
 _QUOTED = re.compile(r"'([\w.]+)'")
-_AT_LOAD = {"ImportError", "ModuleNotFoundError", "SyntaxError", "IndentationError", "TabError"}
+AT_LOAD = {"ImportError", "ModuleNotFoundError", "SyntaxError", "IndentationError", "TabError"}
+"""What is raised where a file, or something in it, cannot be imported."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,7 +189,7 @@ def _raised(lines: Sequence[str]) -> _Raised | None:
 
 def _is_at_load(raised: _Raised, changed: Collection[str]) -> bool:
     """Whether a file that the candidate changes, or a module made of one, could not be loaded."""
-    if raised.name not in _AT_LOAD:
+    if raised.name not in AT_LOAD:
         return False
     if not raised.loading.isdisjoint(changed):
         return True

@@ -17,7 +17,13 @@ import msgspec
 from excise_server.foundation.escape import shortened
 from excise_server.foundation.inputs import first_few
 from excise_server.review.candidate import Candidate, candidates_called
-from excise_server.review.evidence import BROUGHT_EFFECTS, EFFECTS, Evidence, evidence_words
+from excise_server.review.evidence import (
+    AT_LOAD,
+    BROUGHT_EFFECTS,
+    EFFECTS,
+    Evidence,
+    evidence_words,
+)
 
 Outcome = Literal["passed", "failed", "undecided"]
 PASSED: Outcome = "passed"
@@ -100,19 +106,24 @@ class Verdicts:
     def standing(self, candidate: str, rivals: Iterable[str]) -> tuple[int, str]:
         """Return the first keys of the order: the level, and what evidence says against it, or "".
 
-        No other evidence counts. Without an effect is only who has rivals with one. Where a
-        candidate brought what ran, who breaks it proves nothing against those who do not.
+        No other evidence counts. Without an effect is only who has rivals with one. What candidates
+        brought may be wrong itself, or ask for what its author alone has: it counts only where a
+        rival's run is as its author may have wanted it.
         """
         against = ""
         for verdict in self.checks.get(candidate, ()):
-            if verdict.evidence in ("still raises", "does not import"):
-                against = against or evidence_words(verdict.evidence, verdict.detail)
-            elif verdict.evidence == "as target" and any(
-                other.check == verdict.check
-                and other.evidence in (BROUGHT_EFFECTS if verdict.brought else EFFECTS)
+            effects = BROUGHT_EFFECTS if verdict.brought else EFFECTS
+            is_alone = not any(
+                other.check == verdict.check and other.evidence in effects
                 for rival in rivals
                 for other in self.checks.get(rival, ())
+            )
+            if verdict.evidence == "does not import" or (
+                verdict.evidence == "still raises"
+                and not (verdict.brought and (is_alone or verdict.detail in AT_LOAD))
             ):
+                against = against or evidence_words(verdict.evidence, verdict.detail)
+            elif verdict.evidence == "as target" and not is_alone:
                 against = against or NO_EFFECT
         return self.level(candidate), against
 
