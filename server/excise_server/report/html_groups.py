@@ -52,7 +52,7 @@ def patches_page(grouped: Grouped, document: ClusterDocument) -> str:
     number_of = {member.id: index for index, member in enumerate(queue.patches)}
     reader = EvidenceReader()
     levels = {frozenset((pair.new, pair.other)): pair.level for pair in document.pairs}
-    groups = []
+    groups: list[PageGroup] = []
     for issue, lines in zip(document.issues, issue_lines(document), strict=True):
         best = number_of[issue.representative]
         evidence = grouped.evidence(reader, best)
@@ -65,10 +65,10 @@ def patches_page(grouped: Grouped, document: ClusterDocument) -> str:
             related = relation(evidence, grouped.evidence(reader, index))
             items.append(_item(grouped, best, index, related_words(related, level)))
         evident = f" {lines.evidence}" if lines.evidence else ""
-        groups.append(PageGroup(items, visible(f"{lines.head}.{evident}")))
+        groups.append((items, visible(f"{lines.head}.{evident}")))
     together = {name for issue in document.issues for name in issue.members}
     alone = [index for name, index in number_of.items() if name not in together]
-    groups += (PageGroup([_item(grouped, index, index)]) for index in alone)
+    groups += (([_item(grouped, index, index)], "") for index in alone)
     facts = (
         ("patches", f"{len(pool):,}"),
         ("issues", f"{len(document.issues):,}"),
@@ -109,7 +109,8 @@ def _difference_blocks(
         if rest := sum(match.n_grams for match in others):
             phrases.append(f"{rest:,} at other places")
         note = "; ".join(phrases) if numbers else ""
-        yield PageBlock("; ".join(places), _signed(a), _signed(b), note)
+        old, new = (_signed(side.old, side.new) if side else None for side in (a, b))
+        yield PageBlock("; ".join(places), old, new, note)
 
 
 def _place(side: BlockSide | Match) -> str:
@@ -120,10 +121,8 @@ def _place(side: BlockSide | Match) -> str:
     return f"{visible(side.path)}, line {side.line:,}{about}"
 
 
-def _signed(side: BlockSide | None) -> list[tuple[str, str]] | None:
-    if side is None:
-        return None
-    return [*(("-", line) for line in side.old), *(("+", line) for line in side.new)]
+def _signed(old: Iterable[str], new: Iterable[str]) -> list[tuple[str, str]]:
+    return [*(("-", line) for line in old), *(("+", line) for line in new)]
 
 
 def _item(grouped: Grouped, best: int, index: int, related: str = "") -> PageItem:
@@ -201,7 +200,7 @@ def revisions_page(
         others = [member for member in cluster.members if member != best]
         others.sort(key=lambda member: (-matrix.values[best, member], member))
         items = [_revision(matrix, revision_set, best, member) for member in (best, *others)]
-        groups.append(PageGroup(items, reasons_text(group)))
+        groups.append((items, reasons_text(group)))
     how = entry.threshold, entry.linkage
     return _page(
         f"{len(matrix.ids):,} revisions of {revision_set.name}, {len(clusters):,} to read",
@@ -237,15 +236,15 @@ def _hunks(matrix: ScoreMatrix, best: int, index: int) -> Iterator[PageBlock]:
         if index != best and texts[best] == texts[index]:
             continue
         where = f"line {hunk.lo + 1:,}" + (f" to {hunk.hi:,}" if hunk.hi > hunk.lo + 1 else "")
-        a, b = (_both(hunk.text, texts[member]) for member in (best, index))
+        old, *new = (
+            text.removesuffix("\n").split("\n") if text else []
+            for text in (hunk.text, texts[best], texts[index])
+        )
+        a, b = (
+            [(" ", line) for line in old] if texts[member] == hunk.text else _signed(old, lines)
+            for member, lines in zip((best, index), new, strict=True)
+        )
         yield PageBlock(where, None if index == best else a, b)
-
-
-def _both(origin: str, text: str) -> list[tuple[str, str]]:
-    old, new = (side.removesuffix("\n").split("\n") if side else [] for side in (origin, text))
-    if origin == text:
-        return [(" ", line) for line in old]
-    return [*(("-", line) for line in old), *(("+", line) for line in new)]
 
 
 # --- the page ------------------------------------------------------------------------------------
@@ -281,13 +280,8 @@ class PageItem:
     word: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class PageGroup:
-    """A cluster, its representative first. ``reasons`` say what sets it apart."""
-
-    items: Sequence[PageItem]
-    reasons: str = ""
-
+PageGroup = tuple[Sequence[PageItem], str]
+"""A cluster, its representative first, and what sets it apart."""
 
 MAX_OPENED = 2_500
 """Most members whose blocks are in the page at all."""
@@ -308,8 +302,8 @@ def _page(
 
     - ``what``: the plural noun of what was compared.
     """
-    several = [group for group in groups if len(group.items) > 1]
-    alone = [group.items[0] for group in groups if len(group.items) == 1]
+    several = [group for group in groups if len(group[0]) > 1]
+    alone = [items[0] for items, _ in groups if len(items) == 1]
     opened = count()
     parts: list[tuple[str, str, Markup]] = []
     if picture is not None:
@@ -371,17 +365,17 @@ MAX_CHARACTERS = 300
 
 def _card(place: int, group: PageGroup, opened: Iterator[int]) -> Markup:
     """Return a cluster: its members, and folded under each the blocks in which it differs."""
-    first, *others = group.items
-    least = digits(min(item.similarity for item in group.items))
+    (first, *others), reasons = group
+    least = digits(min(item.similarity for item in group[0]))
     head = element(
         "div",
         element("span", place, class_="badge"),
         element(
             "div",
             element("h3", first.title or first.name),
-            element("p", f"{len(group.items):,} members, the farthest {least} from the "
+            element("p", f"{len(group[0]):,} members, the farthest {least} from the "
                          "representative", class_="dim small"),
-            element("p", group.reasons, class_="small") if group.reasons else "",
+            element("p", reasons, class_="small") if reasons else "",
         ),
         class_="head",
     )  # fmt: skip
@@ -520,7 +514,7 @@ def _picture(
             alt=f"Heat map of the similarities of {of}, ordered by cluster",
         )
         inner = element("div", drawn, image, class_="heat")
-        firsts = [(len(group.items), group.items[0]) for group in groups if len(group.items) > 1]
+        firsts = [(len(items), items[0]) for items, _ in groups if len(items) > 1]
         rows = (
             element(
                 "li",

@@ -426,8 +426,14 @@ def replayed(
         drift = drifts[entry.candidate.base]
         if isinstance(drift, SourceError):
             rejected.append(Rejected(entry.candidate.id, drift.reason, drift.hint))
-        else:
-            yield _replayed_on(entry, _saved(entry, older.drift(entry, drift), target))
+            continue
+        drift = _saved(entry, older.drift(entry, drift), target)
+        sides, paths = entry.sides, entry.sides.old.keys() | entry.sides.new.keys()
+        moves = {old: new for old, new in drift.moved.items() if old in paths}
+        now = {path: side for path, side in drift.now.items() if path in paths}
+        unread = {path: why for path, why in drift.unread.items() if path in paths}
+        files = replay_files(sides.old, sides.new, now, moves)
+        yield ReplayedCandidate(entry, files, moves, unread)
 
 
 @dataclass(frozen=True, slots=True)
@@ -501,14 +507,3 @@ def _saved(entry: Read, drift: Drift, target: Target) -> Drift:
             now[path] = base if is_equal else side
             unread.pop(path, None)
     return Drift(now, drift.moved, unread)
-
-
-def _replayed_on(entry: Read, drift: Drift) -> ReplayedCandidate:
-    """Return a candidate as a change of the target."""
-    sides = entry.sides
-    own_paths = sides.old.keys() | sides.new.keys()
-    moves = {old: new for old, new in drift.moved.items() if old in own_paths}
-    target_sides = {path: side for path, side in drift.now.items() if path in own_paths}
-    files = replay_files(sides.old, sides.new, target_sides, moves)
-    unread = {path: why for path, why in drift.unread.items() if path in own_paths}
-    return ReplayedCandidate(entry, files, moves, unread)
