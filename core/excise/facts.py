@@ -163,6 +163,6 @@ def _compared(origin: python_facts.Module, module: python_facts.Module) -> EditF
             *(f"uses {name}, which nothing defines" for name in unknown),
             *lost_errors(module.lost_members(origin)),
         ),
-        lost=() if defined or not module.is_code else lost,
+        lost=() if defined or not module.pieces else lost,
         defined=defined,
     )

@@ -113,11 +113,6 @@ class Module:
         return tuple(dict.fromkeys(names))
 
     @property
-    def is_code(self) -> bool:
-        """Whether there is any statement."""
-        return bool(self.pieces)
-
-    @property
     def bound(self) -> frozenset[str]:
         """Names that are bound anywhere in the text."""
         return frozenset(self._names.bound)

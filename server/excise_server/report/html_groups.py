@@ -110,7 +110,7 @@ def _difference_blocks(
             phrases.append(f"{rest:,} at other places")
         note = "; ".join(phrases) if numbers else ""
         old, new = (_signed(side.old, side.new) if side else None for side in (a, b))
-        yield PageBlock("; ".join(places), old, new, note)
+        yield "; ".join(places), old, new, note
 
 
 def _place(side: BlockSide | Match) -> str:
@@ -244,7 +244,7 @@ def _hunks(matrix: ScoreMatrix, best: int, index: int) -> Iterator[PageBlock]:
             [(" ", line) for line in old] if texts[member] == hunk.text else _signed(old, lines)
             for member, lines in zip((best, index), new, strict=True)
         )
-        yield PageBlock(where, None if index == best else a, b)
+        yield where, None if index == best else a, b, ""
 
 
 # --- the page ------------------------------------------------------------------------------------
@@ -252,17 +252,9 @@ def _hunks(matrix: ScoreMatrix, best: int, index: int) -> Iterator[PageBlock]:
 Side = Sequence[tuple[str, str]]
 
 
-@dataclass(frozen=True, slots=True)
-class PageBlock:
-    """A hunk or change block: lines that start with ``-``, ``+`` or a space (None: nothing there).
-
-    ``note`` says how much of it matches, and where.
-    """
-
-    where: str
-    a: Side | None
-    b: Side | None
-    note: str = ""
+PageBlock = tuple[str, Side | None, Side | None, str]
+"""A hunk or change block: where it is, the lines of both, each with its sign (None: nothing there),
+and how much of it matches, and where."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -429,17 +421,16 @@ def _similarity(item: PageItem) -> Markup:
 
 
 def _block(block: PageBlock, columns: tuple[str, str]) -> Markup:
+    where, a, b, note = block
     if not columns[0]:
-        only = element("tr", element("th", block.where, scope="col"))
-        body = element("tr", element("td", _side(block.b)))
+        only = element("tr", element("th", where, scope="col"))
+        body = element("tr", element("td", _side(b)))
         return element("table", element("thead", only), element("tbody", body), class_="diff")
     head = element("tr", *(element("th", name, scope="col") for name in columns))
-    body = element("tr", *(element("td", _side(side)) for side in (block.a, block.b)))
-    caption = element("caption", block.where)
-    inner = caption, element("thead", head), element("tbody", body)
+    body = element("tr", *(element("td", _side(side)) for side in (a, b)))
+    inner = element("caption", where), element("thead", head), element("tbody", body)
     shown = element("table", *inner, class_="diff")
-    note = element("p", block.note, class_="dim small") if block.note else ""
-    return joined((shown, note))
+    return joined((shown, element("p", note, class_="dim small") if note else ""))
 
 
 def _side(side: Side | None) -> Markup:
