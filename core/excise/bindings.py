@@ -255,8 +255,6 @@ def _read(name: _Name, bound: Iterable[Key]) -> Key | None:
 
 
 class _NodeKind(NamedTuple):
-    """What the type of a node says of it."""
-
     is_function: bool
     is_class: bool
     is_scope: bool

@@ -167,6 +167,6 @@ def _compared(origin: Module, module: Module) -> EditFacts:
             *(f"uses {name}, which nothing defines" for name in unknown),
             *lost_errors(module.lost_members(origin)),
         ),
-        lost=() if defined or not module.is_code else lost,
+        lost=() if defined or not module.pieces else lost,
         defined=defined,
     )

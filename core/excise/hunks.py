@@ -265,13 +265,12 @@ class HunkFinder:
         self._origin, self._known = of_origin, readings
         revisions = [readings[name] for name in names_of]
         lines = _Lines(text, exact, _hollow([*of_origin.values()], len(names)))
-        found = _stretches(len(names), revisions)
+        stretches = _stretches(len(names), revisions)
         trim_end = not any(reading.is_raw for reading in of_origin.values())
-        hunks = _hunks([lines, *(revision.lines for revision in revisions)], sides, found, trim_end)
-        first = found.lo[0][found.is_changed]
-        return Hunks(
-            text, list(hunks), {key: _starts(reading, first) for key, reading in of_origin.items()}
-        )
+        texts = [lines, *(revision.lines for revision in revisions)]
+        hunks = list(_hunks(texts, sides, stretches, trim_end))
+        first = stretches[0][0]
+        return Hunks(text, hunks, {key: _starts(own, first) for key, own in of_origin.items()})
 
     def _read(
         self, side: AlignedRevision, origin: Ints, of_origin: dict[Key, _Reading]
@@ -357,24 +356,13 @@ def _kept(origin: _Reading, revision: _Reading) -> Ints:
     return result
 
 
-@dataclass(frozen=True, slots=True)
-class _Stretches:
-    """The stretches between lines that all revisions keep.
+def _stretches(n_lines: int, revisions: Sequence[_Revision]) -> tuple[Ints, Ints, Mask]:
+    """Cut the origin at the lines that all revisions keep.
 
-    - ``lo``, ``hi``: the lines (from, to; exclusive) of each stretch: a row for the origin, then
-      one for each revision.
-    - ``differs``: whether the lines differ from the origin's: a row for each revision.
-    - ``is_changed``: whether some revision changes a stretch, in its lines or in its units.
+    Returns: of the stretches that some revision changes, in its lines or in its units, the lines
+    from and to (exclusive), a row for the origin and one for each revision; and whether the lines
+    differ from the origin's, a row for each revision.
     """
-
-    lo: Ints
-    hi: Ints
-    differs: Mask
-    is_changed: Mask
-
-
-def _stretches(n_lines: int, revisions: Sequence[_Revision]) -> _Stretches:
-    """Cut the origin at the lines that all revisions keep."""
     import numpy as np
 
     kept = np.ones(n_lines, bool)
@@ -390,41 +378,27 @@ def _stretches(n_lines: int, revisions: Sequence[_Revision]) -> _Stretches:
     for row, revision in enumerate(revisions, 1):
         line = revision.line[between]
         lo[row, 1:], hi[row, :-1], hi[row, -1] = line + 1, line, len(revision.ids[1])
-        differs[row - 1] = _differs(revision, (inside, of_line), lo[[0, row]], hi[[0, row]])
+        other = differs[row - 1]
+        other[:] = (hi[0] - lo[0]) != (hi[row] - lo[row])
+        alike = ~other[of_line]
+        lines, at = inside[alike], of_line[alike]
+        other[at[revision.ids[0][lines] != revision.ids[1][lo[row][at] + lines - lo[0][at]]]] = True
         for origin, reading in revision.readings:
             is_edited[np.searchsorted(origin.first[lo[0]], reading.edits[0::4], "right") - 1] = True
-    return _Stretches(lo, hi, differs, is_edited | differs.any(axis=0))
-
-
-def _differs(
-    revision: _Revision,
-    inside: tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]],
-    lo: Ints,
-    hi: Ints,
-) -> Mask:
-    """Return the stretches in which a revision has other lines.
-
-    - ``inside``: the lines of the origin inside of stretches, and the stretch of each.
-    - ``lo``, ``hi``: of the origin and of the revision.
-    """
-    differs: Mask = (hi[0] - lo[0]) != (hi[1] - lo[1])
-    lines, of_line = inside
-    alike = ~differs[of_line]
-    lines, of_line = lines[alike], of_line[alike]
-    theirs = lo[1][of_line] + lines - lo[0][of_line]
-    differs[of_line[revision.ids[0][lines] != revision.ids[1][theirs]]] = True
-    return differs
+    is_changed = is_edited | differs.any(axis=0)
+    return lo[:, is_changed], hi[:, is_changed], differs[:, is_changed]
 
 
 def _hunks(
-    texts: Sequence[_Lines], sides: Sequence[AlignedRevision], changed: _Stretches, trim_end: bool
+    texts: Sequence[_Lines],
+    sides: Sequence[AlignedRevision],
+    stretches: tuple[Ints, Ints, Mask],
+    trim_end: bool,
 ) -> Iterator[Hunk]:
     """Yield the stretches that are changed as hunks; the first text is the origin."""
     indices = [side.index for side in sides]
-    at = changed.is_changed
-    bounds = zip(changed.lo[:, at].T.tolist(), changed.hi[:, at].T.tolist(), strict=True)
-    differing, kept = changed.differs[:, at].T, ~changed.differs[:, at].T
-    for (lo, hi), differs, keeps in zip(bounds, differing.tolist(), kept.tolist(), strict=True):
+    rows = (plane.T.tolist() for plane in (*stretches, ~stretches[2]))
+    for lo, hi, differs, keeps in zip(*rows, strict=True):
         head, tail = _shared(texts, lo, hi, trim_end)
         if head or tail:
             lo, hi = [line + head for line in lo], [line - tail for line in hi]

@@ -129,20 +129,15 @@ def _program(words: list[str]) -> str:
     named = [word.replace("\\", "/").rpartition("/")[2].removesuffix(".exe") for word in words]
     if not named or named[0] != "env":
         return named[0] if named else ""
-    return _after_env(iter(words[1:]))
-
-
-def _after_env(words: Iterator[str]) -> str:
-    """Return the command of ``env``, which follows its options and assignments.
-
-    ``-S`` may be joined to its text. ``-u`` and ``-C`` take the next word.
-    """
-    for word in words:
+    # Its command follows options and assignments. ``-S`` may be joined to its text; ``-u`` and
+    # ``-C`` take the next word.
+    after = iter(words[1:])
+    for word in after:
         for glued in ("--split-string=", "-s"):
             if word.startswith(glued) and word != glued:
                 return _program([word.removeprefix(glued)])
         if word in ("-u", "--unset", "-c", "--chdir"):
-            next(words, None)
+            next(after, None)
         elif not word.startswith("-") and "=" not in word:
             return _program([word])
     return ""

@@ -277,7 +277,6 @@ class CodeForms:
         return renamed(self._origin_items[name], self._grammar or "", self._old_names(name))
 
     def _old_names(self, name: str) -> frozenset[str]:
-        """Return all names in a function of the origin."""
         item = self._origin_items.get(name)
         return frozenset() if item is None else names_in(item)
 

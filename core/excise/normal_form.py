@@ -232,8 +232,6 @@ class _Doubt(Exception):  # noqa: N818 - it stops the walk; nothing failed
 
 
 class _Maker:
-    """Makes the form of one text."""
-
     def __init__(
         self,
         text: str,
@@ -324,7 +322,6 @@ class _Maker:
         return forms
 
     def _whole_item(self, node: Node, parent: Node | None, depth: int) -> Form:
-        """Return the whole form of an outermost function."""
         self.in_item = True
         try:
             return self.form(node, "", parent, depth)

@@ -106,9 +106,20 @@ def compare(
     standings.overlaps[undone] = False
     standings.overlaps[same] = True
     if group.preparation.options.place == "pooled":
-        standings.values[:] = _pooled(group, map, cancel, same, undone, of_first)
+        k, units = len(group.revisions), group.preparation.origin.units
+        planes = np.zeros((4, k, k))
+        if group.preparation.options.lcs == "paper":
+            for i, j in product((0,), range(1, k)) if of_first else combinations(range(k), 2):
+                score = score_pair(group.preparation, group.revisions[i], group.revisions[j])
+                planes[0, i, j] = planes[0, j, i] = score.value
+        else:
+            revisions = [(r.edits, r.units.tokens, r.units.starts) for r in group.revisions]
+            _run(Batch(units.tokens, units.starts, revisions), planes, map, cancel, of_first)
+        planes[0, planes[0] < 0] = 1.0
+        planes[0, undone] = 0.0
+        planes[0, same] = 1.0
         # Everything is one place, as for a single pair. Words and containment stay those of places.
-        standings.anchored[:] = standings.anywhere[:] = standings.values
+        standings.values[:] = standings.anchored[:] = standings.anywhere[:] = planes[0]
     if not raw:
         unchanged = np.array([revision.is_origin for revision in group.revisions], dtype=bool)
         by_lines = np.outer(unchanged, unchanged) & ~same
@@ -165,34 +176,6 @@ def _run(batch: Batch, planes: Values, map: Map, cancel: CancelFlag | None, of_f
     steps = k if of_first else min(k, BLOCKS)
     starts = range(min(k, 1)) if of_first else range(steps)
     list(map(lambda start: batch.rows(start, steps, planes, cancel), starts))
-
-
-def _pooled(
-    group: Group[PreparedOrigin],
-    map: Map,
-    cancel: CancelFlag | None,
-    same: Mask,
-    undone: Mask,
-    of_first: bool,
-) -> Values:
-    """Return the similarity of ``place:pooled``, or 1 if no operation is defined."""
-    import numpy as np
-
-    k = len(group.revisions)
-    planes = np.zeros((4, k, k))
-    if group.preparation.options.lcs == "paper":
-        for i, j in product((0,), range(1, k)) if of_first else combinations(range(k), 2):
-            score = score_pair(group.preparation, group.revisions[i], group.revisions[j])
-            planes[0, i, j] = planes[0, j, i] = score.value
-    else:
-        units = group.preparation.origin.units
-        revisions = [(r.edits, r.units.tokens, r.units.starts) for r in group.revisions]
-        _run(Batch(units.tokens, units.starts, revisions), planes, map, cancel, of_first)
-    values: Values = planes[0]
-    values[values < 0] = 1.0
-    values[undone] = 0.0
-    values[same] = 1.0
-    return values
 
 
 def _by_raw_lines(

@@ -139,7 +139,6 @@ class ScoreMatrix:
         return f"<ScoreMatrix {len(self.ids)} {kind} {self.signature}>"
 
     def _repr_html_(self) -> str:
-        """Return the similarities for a notebook."""
         notes = [
             f"{id}: {note}" for id, own in zip(self.ids, self.notes, strict=True) for note in own
         ]

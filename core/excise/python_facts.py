@@ -113,11 +113,6 @@ class Module:
         return tuple(dict.fromkeys(names))
 
     @property
-    def is_code(self) -> bool:
-        """Whether there is any statement."""
-        return bool(self.pieces)
-
-    @property
     def bound(self) -> frozenset[str]:
         """Names that are bound anywhere in the text."""
         return frozenset(self._names.bound)
@@ -200,11 +195,6 @@ class _Comparison:
     def of_statements(self, old: ast.stmt, new: ast.stmt) -> bool:
         return _shown(self.old, old) == _shown(self.new, new) or self._of(old, new)
 
-    def _of_bodies(self, old: list[ast.stmt], new: list[ast.stmt]) -> bool:
-        before = [node for node in old if not _is_idle(node, self.unread)]
-        after = [node for node in new if not _is_idle(node, self.unread)]
-        return len(before) == len(after) and all(map(self.of_statements, before, after))
-
     def _of(self, old: object, new: object) -> bool:
         if type(old) is not type(new):
             return False
@@ -220,7 +210,9 @@ class _Comparison:
 
     def _of_field(self, field: str, old: object, new: object) -> bool:
         if field in _BODIES and isinstance(old, list) and isinstance(new, list):
-            return self._of_bodies(old, new)
+            bodies = ([n for n in body if not _is_idle(n, self.unread)] for body in (old, new))
+            before, after = bodies
+            return len(before) == len(after) and all(map(self.of_statements, before, after))
         if isinstance(old, ast.arguments) and isinstance(new, ast.arguments):
             return self._of(self._parameters(old), self._parameters(new))
         if field == "names" and isinstance(old, list) and isinstance(new, list):
@@ -413,18 +405,14 @@ def _functions_apart(body: Iterable[ast.stmt]) -> dict[str, _Function]:
     while waiting:
         node, is_top, is_within = waiting.pop()
         if isinstance(node, _Function):
-            if is_within or (is_top and _begins_with_self(node)):
+            first = [*node.args.posonlyargs, *node.args.args][:1]
+            if is_within or (is_top and first and first[0].arg in _OWN):
                 apart.setdefault(node.name, node)
             is_within, is_top = True, False
         elif isinstance(node, ast.ClassDef):
             is_top = is_within = False  # a class of a function has methods of its own
         waiting += [(child, is_top, is_within) for child in ast.iter_child_nodes(node)]
     return apart
-
-
-def _begins_with_self(function: _Function) -> bool:
-    parameters = [*function.args.posonlyargs, *function.args.args]
-    return bool(parameters) and parameters[0].arg in _OWN
 
 
 def _head(function: _Function) -> tuple[object, ...]:

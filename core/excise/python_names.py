@@ -278,12 +278,8 @@ def parse_beside(
     return tuple(result)
 
 
-class _StatementRun(NamedTuple):
-    """Consecutive pieces in a text: the last of them, and those before it."""
-
-    at: int
-    piece: Statement
-    before: _StatementRun | None
+_Run = tuple[int, Statement, "_Run | None"]
+"""Consecutive pieces in a text: the line of the last of them, that piece, and those before it."""
 
 
 def _standing(pieces: Sequence[Statement], lines: Sequence[str]) -> Iterable[tuple[int, Statement]]:
@@ -296,7 +292,7 @@ def _standing(pieces: Sequence[Statement], lines: Sequence[str]) -> Iterable[tup
         places[line].append(number)
     # The longest increasing run: for each length, the run that ends first is kept.
     ends: list[int] = []
-    runs: list[_StatementRun] = []
+    runs: list[_Run] = []
     for piece in pieces:
         size, piece_lines = len(piece.lines), piece.lines
         numbers = places.get(piece_lines[0], ()) if piece.is_apart else ()
@@ -308,14 +304,13 @@ def _standing(pieces: Sequence[Statement], lines: Sequence[str]) -> Iterable[tup
         ]
         if len(standing) == 1:
             length = bisect_left(ends, standing[0])
-            run = _StatementRun(standing[0], piece, runs[length - 1] if length else None)
-            ends[length : length + 1] = [run.at]
-            runs[length : length + 1] = [run]
+            ends[length : length + 1] = standing
+            runs[length : length + 1] = [(standing[0], piece, runs[length - 1] if length else None)]
     chosen: list[tuple[int, Statement]] = []
     last = runs[-1] if runs else None
     while last is not None:
-        chosen.append((last.at, last.piece))
-        last = last.before
+        at, piece, last = last
+        chosen.append((at, piece))
     return reversed(chosen)
 
 

@@ -61,16 +61,6 @@ class EditCounts:
     add: tuple[Count, ...]
     delete: tuple[Count, ...]
 
-    @classmethod
-    def from_flat(cls, flat: Sequence[int]) -> EditCounts:
-        """Build from the kernel's 48 ints: operation, order, field of `Count`."""
-        cells = [Count(*flat[start : start + 4]) for start in range(0, len(flat), 4)]
-        return cls(
-            tuple(cells[:MAX_ORDER]),
-            tuple(cells[MAX_ORDER : 2 * MAX_ORDER]),
-            tuple(cells[2 * MAX_ORDER :]),
-        )
-
     @property
     def defined(self) -> bool:
         """Whether any operation is defined."""
@@ -100,7 +90,11 @@ def count_edits(
     - ``places``: the number of the place of every region (definition, section 4a): 0, 1, .. in the
       order of their first regions. None: all regions are one place, as in the paper.
     """
-    return EditCounts.from_flat(count_flat(regions, origin, a, b, places))
+    flat = count_flat(regions, origin, a, b, places)
+    cells = [Count(*flat[start : start + 4]) for start in range(0, len(flat), 4)]
+    return EditCounts(
+        *(tuple(cells[at : at + MAX_ORDER]) for at in range(0, len(cells), MAX_ORDER))
+    )
 
 
 def n_grams(length: int) -> int:

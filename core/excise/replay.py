@@ -303,40 +303,25 @@ class _Merge:
                 _span(group, side) if group.edits[side] else (start, start + group.hi - group.lo)
                 for side, start in enumerate(starts)
             )
-            if group.edits[REVISION] and not self._is_made(group, o, r, inserted):
-                yield Edit(*o, *r)
+            if group.edits[REVISION]:
+                ours, theirs = self._sides[ORIGIN][slice(*o)], self._sides[REVISION][slice(*r)]
+                is_made = False  # whether the origin has it already
+                if group.edits[ORIGIN]:
+                    is_made = ours == theirs
+                    if not is_made:
+                        base, texts = (group.lo, group.hi), (_ended(ours), _ended(theirs))
+                        self.conflicts.append(Conflict(base, o, r, *texts))
+                elif group.lo == group.hi and inserted is not None and inserted[0] == group.lo:
+                    # The origin's insertion there may hold the revision's one among others.
+                    beside = self._sides[ORIGIN][slice(*inserted[1])]
+                    is_made = f"\n{_ended(theirs)}" in f"\n{_ended(beside)}"
+                    if not is_made and BOTH_INSERT not in self.notes:
+                        self.notes.append(BOTH_INSERT)
+                if not is_made:
+                    yield Edit(*o, *r)
             if group.lo == group.hi and group.edits[ORIGIN]:
                 inserted = group.lo, o
             line, in_origin, in_revision = group.hi, o[1], r[1]
-
-    def _is_made(
-        self,
-        group: _Overlap,
-        in_origin: tuple[int, int],
-        in_revision: tuple[int, int],
-        inserted: tuple[int, tuple[int, int]] | None,
-    ) -> bool:
-        """Whether the origin already has what the revision has in place of the group's lines."""
-        o, r = self._sides[ORIGIN][slice(*in_origin)], self._sides[REVISION][slice(*in_revision)]
-        if group.edits[ORIGIN]:
-            if o != r:
-                base = group.lo, group.hi
-                self.conflicts.append(Conflict(base, in_origin, in_revision, _ended(o), _ended(r)))
-            return o == r
-        if group.lo == group.hi and inserted is not None and inserted[0] == group.lo:
-            return self._is_beside(self._sides[ORIGIN][slice(*inserted[1])], r)
-        return False
-
-    def _is_beside(self, origin: Sequence[str], revision: Sequence[str]) -> bool:
-        """Whether the origin's insertion at a place holds the revision's one, maybe among others.
-
-        Otherwise both insert there, which is noted.
-        """
-        if f"\n{_ended(revision)}" in f"\n{_ended(origin)}":
-            return True
-        if BOTH_INSERT not in self.notes:
-            self.notes.append(BOTH_INSERT)
-        return False
 
 
 def _groups(origin: list[Edit], revision: list[Edit]) -> Iterator[_Overlap]:

@@ -17,7 +17,6 @@ from excise.evaluation.ngrams import geometric, grams
 ORDERS = (1, 2, 3, 4)
 ROUNDS = 500
 
-
 Statistics = list[int]
 """Lengths of hypothesis and reference, then matches and totals of each order: they add up."""
 

@@ -18,10 +18,6 @@ from excise.evaluation.ngrams import Grams, f1, grams, harmonic, ratio
 from excise.evaluation.translation import SACREBLEU, sacrebleu_tokens
 
 ORDERS = (1, 2, 3, 4)
-Operations = tuple[float, float, float]
-"""Keep, add and delete at one order."""
-
-
 Counts = tuple[Grams, Grams, Grams]
 """N-grams of one order: of origin and hypothesis once per reference, and of all references."""
 
@@ -34,7 +30,13 @@ def sari(item: Item) -> Value:
     n-grams; origin and hypothesis count once per reference. Add: distinct n-grams. F for keep and
     add, precision for delete, each averaged over n = 1..4. 0/0 = 0.
     """
-    values = [_original(counts) for counts in _by_order(item, str.split)]
+    values = []
+    for counts in _by_order(item, str.split):
+        origin, hypothesis, references = counts
+        kept, kept_by_references = origin & hypothesis, origin & references
+        by_both, deleted = kept & references, origin - hypothesis
+        keep = harmonic(_mean_share(by_both, kept), _mean_share(by_both, kept_by_references))
+        values.append((keep, f1(*_new(counts)), _mean_share(deleted - references, deleted)))
     return Value(fmean(fmean(operation) for operation in zip(*values, strict=True)))
 
 
@@ -79,15 +81,6 @@ def _new(counts: Counts) -> tuple[int, int, int]:
     origin, hypothesis, references = (one.keys() for one in counts)
     by_hypothesis, by_references = hypothesis - origin, references - origin
     return len(by_hypothesis & by_references), len(by_hypothesis), len(by_references)
-
-
-def _original(counts: Counts) -> Operations:
-    origin, hypothesis, references = counts
-    kept, kept_by_references = origin & hypothesis, origin & references
-    kept_by_both = kept & references
-    deleted = origin - hypothesis
-    keep = harmonic(_mean_share(kept_by_both, kept), _mean_share(kept_by_both, kept_by_references))
-    return keep, f1(*_new(counts)), _mean_share(deleted - references, deleted)
 
 
 def _mean_share(part: Grams, whole: Grams) -> float:

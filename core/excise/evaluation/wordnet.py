@@ -41,7 +41,11 @@ class WordNet:
             raise MeasureUnavailableError(f"WordNet is incomplete: no {', '.join(absent)}")
         self._data = {part: files[f"data.{part}"] for part in PARTS}
         self._offsets = {part: dict(_index(part, files[f"index.{part}"])) for part in PARTS}
-        self._bases = {part: _exceptions(files.get(f"{part}.exc", b"")) for part in PARTS}
+        self._bases = {
+            part: {fields[0]: fields[1:] for line in lines if (fields := line.split())}
+            for part in PARTS
+            for lines in [files.get(f"{part}.exc", b"").decode("utf-8", "replace").split("\n")]
+        }
         self._found: dict[str, frozenset[str]] = {}
 
     def __call__(self, word: str) -> frozenset[str]:
@@ -90,8 +94,3 @@ def _index(part: str, data: bytes) -> Iterator[tuple[str, tuple[int, ...]]]:
             raise MeasureUnavailableError(
                 f"WordNet: index.{part}, line {number} is not a line of an index"
             ) from error
-
-
-def _exceptions(data: bytes) -> dict[str, list[str]]:
-    lines = (line.split() for line in data.decode("utf-8", "replace").split("\n"))
-    return {fields[0]: fields[1:] for fields in lines if fields}

@@ -138,9 +138,20 @@ class _Compared:
                 [at for at, edited in enumerate(side) if edited.block and edited.block.pair is file]
                 for side, file in zip(self.blocks, pair, strict=True)
             ]
-            same, *left = self._without_same(*own)
+            # The blocks that both sides have at one place, and those left of each.
+            there: dict[Hashable, list[int]] = defaultdict(list)
+            for y in reversed(own[1]):
+                there[self._text(1, y), self.places[1][y]].append(y)
+            named = ((x, there[self._text(0, x), self.places[0][x]]) for x in own[0])
+            same = [(x, equal.pop()) for x, equal in named if equal]
+            taken = [set(side) for side in zip(*same, strict=True)] or [set(), set()]
             alike += same
-            rows += self._beside(*left)
+            rows += self._beside(
+                *(
+                    [at for at in side if at not in gone]
+                    for side, gone in zip(own, taken, strict=True)
+                )
+            )
         rows = self._with_moved(rows)
         beside = [(x, y) for x, y in (*alike, *rows) if x is not None and y is not None]
         self._match(beside)
@@ -153,18 +164,6 @@ class _Compared:
 
     def _text(self, side: int, at: int) -> Hashable:
         return self.blocks[side][at].old, self.blocks[side][at].new
-
-    def _without_same(
-        self, a: Sequence[int], b: Sequence[int]
-    ) -> tuple[list[tuple[int, int]], list[int], list[int]]:
-        """Return the blocks that both sides have at one place, and those left of each."""
-        there: dict[Hashable, list[int]] = defaultdict(list)
-        for y in reversed(b):
-            there[self._text(1, y), self.places[1][y]].append(y)
-        named = ((x, there[self._text(0, x), self.places[0][x]]) for x in a)
-        same = [(x, equal.pop()) for x, equal in named if equal]
-        taken = [set(side) for side in zip(*same, strict=True)] or [set(), set()]
-        return same, [x for x in a if x not in taken[0]], [y for y in b if y not in taken[1]]
 
     def _beside(self, a: Sequence[int], b: Sequence[int]) -> Iterator[Row]:
         """Yield the blocks of both sides in order, side by side where they share n-grams."""

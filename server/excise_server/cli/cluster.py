@@ -16,15 +16,8 @@ from excise.errors import ExciseError
 from excise.patches import Message, Patch, Pool, group
 from excise.patches.evidence import ChangeCounts
 from excise_server.candidates.near import NearPatches, near_patches
+from excise_server.cli import options
 from excise_server.cli.inputs import report_rejected
-from excise_server.cli.options import (
-    asked_jobs,
-    format_option,
-    onto_option,
-    output_option,
-    source_option,
-    verbose_option,
-)
 from excise_server.cli.progress import progress
 from excise_server.cli.review import opened
 from excise_server.cli.streams import show
@@ -84,9 +77,9 @@ class _Sent:
 
 @click.command("cluster")
 @click.argument("paths", nargs=-1, metavar="[PATCH|MBOX|DIR...]")
-@source_option("git", multiple=True)
+@options.source_option("git", multiple=True)
 @click.option("--repo", metavar="DIR", help="The repository.  [default: this one]")
-@onto_option
+@options.onto_option
 @click.option(
     "--like",
     metavar="PATCH",
@@ -103,9 +96,9 @@ class _Sent:
     metavar="FILE",
     help="With --git: titles, bodies and authors as JSON (gh pr list --json ..).",
 )
-@format_option
-@output_option
-@verbose_option
+@options.format_option
+@options.output_option
+@options.verbose_option
 def command(
     *,
     paths: tuple[str, ...],
@@ -188,8 +181,7 @@ def _proposals(
         member.id: (pool.patch_id(number), partial(patch_of, number), changes[number])
         for number, member in enumerate(queue.patches)
     }
-    members = [(member.id, member.message) for member in queue.sent]
-    return proposals_of(members, [kept.get(name) for name, _ in members])
+    return proposals_of(queue.sent, [kept.get(member.id) for member in queue.sent])
 
 
 def _read_git(
@@ -215,7 +207,7 @@ def _read_git(
         members += new
         rejected += (each for each in commits.rejected if each not in rejected)
         notes += commits.notes
-        proposals += proposals_of([(member.id, member.message) for member in new])
+        proposals += proposals_of(new)
     if heads := [name for name in patterns if not is_range(name)]:
         requests = read_requests(repository, heads, onto, advance)
         if not (requests.proposals or requests.rejected or requests.notes):
@@ -248,7 +240,7 @@ def _asked(like: str, repository: Repository | None, onto: str) -> Proposal:
             raise SourceError("no such file", name=like, hint=hint) from error
         return read_named(repository, like, onto)
     queue = read_queue([like], sys.stdin.buffer)
-    proposals = proposals_of([(member.id, member.message) for member in queue.sent])
+    proposals = proposals_of(queue.sent)
     if not proposals:
         why = queue.rejected[0].reason if queue.rejected else "it holds no patch"
         raise SourceError(why, name=like, hint="--like takes one patch or series")
@@ -263,7 +255,7 @@ def _asked(like: str, repository: Repository | None, onto: str) -> Proposal:
 
 
 def _map(meanwhile: Callable[[], None] = lambda: None) -> Map:
-    return forked_map(asked_jobs() or min(usable_cores(), MOST_JOBS), meanwhile)
+    return forked_map(options.asked_jobs() or min(usable_cores(), MOST_JOBS), meanwhile)
 
 
 def _import_clustering() -> None:

@@ -228,7 +228,7 @@ def command(
         measures, skipped = _choose(DEFAULT if names is None else names, None)
         report = editeval(data, measures, progress, best=best, skipped=skipped, **own)
     else:
-        report = _correlation(data, format, protocol == "commit-messages", **own)
+        report = _correlation(data, format, protocol == "commit-messages", own)
     for path, content in report.files.items():
         write_text(path, content)
     if report.text is not None:
@@ -245,33 +245,18 @@ def command(
     return 1 if report.failed else 0
 
 
-def _correlation(
-    data: str,
-    format: str,
-    messages: bool,
-    *,
-    names: str | None,
-    measure: dict[str, str],
-    bootstrap: int,
-    shared_prefix: bool,
-    baseline: str | None,
-    seed: int,
-    resume: str | None,
-    plot: str | None,
-    cluster_by: str = "id",
-    execute: tuple[str, ...] = (),
-    timeout: float = 0.0,
-    records: str | None = None,
-) -> Report:
+def _correlation(data: str, format: str, messages: bool, own: Mapping[str, Any]) -> Report:
+    """Correlate by the options of a protocol, of which commit messages lack some."""
+    execute, records, baseline = own.get("execute", ()), own.get("records"), own["baseline"]
     if records is not None and not execute:
         raise click.UsageError("--records belongs to --execute here.")
     commands = _commands(execute)
-    if set(measure) - {"comments"}:
+    if set(own["measure"]) - {"comments"}:
         raise click.UsageError("of --measure, measures that stand side by side have only comments.")
-    comments = measure_options(measure).comments
-    if plot is not None:
+    comments = measure_options(own["measure"]).comments
+    if (plot := own["plot"]) is not None:
         _check_plot(plot)
-    measures, skipped = _choose("all" if names is None else names, baseline)
+    measures, skipped = _choose("all" if own["names"] is None else own["names"], baseline)
 
     from excise_server.cli.options import asked_jobs
     from excise_server.evaluation import tables
@@ -285,10 +270,10 @@ def _correlation(
     settings = EvalSettings(
         measures=measures,
         comments=comments,
-        resamples=bootstrap,
-        cluster_by=cluster_by,
-        shared_prefix=shared_prefix,
-        seed=seed,
+        resamples=own["bootstrap"],
+        cluster_by=own.get("cluster_by", "id"),
+        shared_prefix=own["shared_prefix"],
+        seed=own["seed"],
         against=baseline and baseline.strip().lower(),
         jobs=asked_jobs() or usable_cores(),
     )
@@ -298,13 +283,14 @@ def _correlation(
         say("warning: --execute runs code from the records, in a sandbox (docs/evaluation.md)")
         for note in check_guards(commands.values()):
             say(f"note: {note}")
-    read = read_pair if messages else partial(read_record, cluster_by=cluster_by)
+    read = read_pair if messages else partial(read_record, cluster_by=settings.cluster_by)
     with progress("Reading") as advance:
         outputs, bad = read_all(data, read, "no record to evaluate", advance)
     extra: Document = {}
     if execute:
-        outputs, extra = _executed(outputs, settings.jobs, timeout, records, commands)
+        outputs, extra = _executed(outputs, settings.jobs, own["timeout"], records, commands)
     signatures = {measure.name: measure.signature(comments) for measure in measures}
+    resume = own["resume"]
     journal = Journal(resume, signatures) if resume else None
     with nullcontext() if journal is None else closing(journal):
         try:

@@ -40,7 +40,6 @@ def read_set(origin: str, paths: tuple[str, ...], choices: MeasureOptions) -> Re
 
 
 def _chosen(revision_set: RevisionSet, ids: tuple[str, ...]) -> RevisionSet:
-    """Return the revisions of some ids, in this order."""
     every: dict[str, Revision | Rejected] = {each.id: each for each in revision_set.revisions}
     every |= {each.id: each for each in revision_set.rejected}
     for name in ids:

@@ -189,7 +189,6 @@ def _run(repository: Repository, landing: Landing, run: str, timeout: float | No
 
 
 def _commits(repository: Repository, landing: Landing) -> list[NewCommit]:
-    """Return a commit for each candidate that lands."""
     commits = []
     names = dict[str, str]()
     for candidate, step in zip(landing.order, landing.taken.steps, strict=True):

@@ -41,7 +41,7 @@ from excise_server.git.checkouts import Selection
 from excise_server.git.repository import Repository, open_commits, open_folder
 from excise_server.report.page import ORIGIN, Page, rejected_names
 from excise_server.report.review import chosen_hunks, review_document
-from excise_server.review.candidate import Candidate, candidate_called
+from excise_server.review.candidate import candidate_called
 from excise_server.sources.candidates import Candidates, find_candidates
 from excise_server.sources.folders import find_folders
 from excise_server.sources.verdicts import read_verdicts
@@ -143,10 +143,31 @@ def command(
     left_out = ("git", "verdicts", "run", "cross", "timeout", "path", "against", "format", "output")
     options = shlex.join(given_options(*left_out, "task", "intent", "verbose"))
     page = Page(document, verbose=verbose, options=printable(options))
-    _print(page, base if has_hunks else None, format, output)
-    is_partial = not candidates or path or against or asked.origin or output is not None
-    if format == "text" and not is_partial and sys.stdout.isatty() and not os.environ.get("CI"):
-        _note_shown(repo, page, found.found)
+    # Views are imported late: most import rich, which the help does not need.
+    if format == "json":
+        show(json_text(document), output)
+    elif format == "html":
+        from excise_server.report.html_review import review_page
+
+        show(review_page(page, base), output)
+    elif format == "markdown":
+        from excise_server.report.markdown_pages import review_markdown
+
+        show(review_markdown(page, base if has_hunks else None), output)
+    else:
+        from excise_server.report.page_text import SHOWS_ALL, page_lines, review_lines
+        from excise_server.report.tables import plain_text
+
+        hunks = partial(review_lines, page, base)
+        show(hunks if has_hunks else partial(page_lines, page), output)
+        is_partial = not candidates or path or against or asked.origin or output is not None
+        is_seen = sys.stdout.isatty() and not os.environ.get("CI") and not is_partial
+        # Candidates were looked at if nothing of them was folded.
+        if is_seen and SHOWS_ALL not in plain_text(hunks):
+            from excise_server.memory.reviewed import note_reviewed
+
+            for candidate in found.found:
+                note_reviewed(opened(repo), candidate, "excise review")
     for line in bad:
         say(f"left out: {line}")
     names = rejected_names([rejected.id for rejected in found.rejected])
@@ -155,36 +176,6 @@ def command(
     if interrupted:
         return 130
     return 1 if found.rejected or bad else 0
-
-
-def _print(page: Page, against: str | None, format: str, output: str | None) -> None:
-    # Views are imported late: most import rich, which the help does not need.
-    if format == "json":
-        show(json_text(page.document), output)
-    elif format == "html":
-        from excise_server.report.html_review import review_page
-
-        show(review_page(page, against or ORIGIN), output)
-    elif format == "markdown":
-        from excise_server.report.markdown_pages import review_markdown
-
-        show(review_markdown(page, against), output)
-    else:
-        from excise_server.report.page_text import page_lines, review_lines
-
-        lines = partial(page_lines, page)
-        show(lines if against is None else partial(review_lines, page, against), output)
-
-
-def _note_shown(repo: str, page: Page, candidates: Sequence[Candidate]) -> None:
-    """Remember candidates as looked at, if nothing of them was folded."""
-    from excise_server.memory.reviewed import note_reviewed
-    from excise_server.report.page_text import SHOWS_ALL, review_lines
-    from excise_server.report.tables import plain_text
-
-    if SHOWS_ALL not in plain_text(partial(review_lines, page, ORIGIN)):
-        for candidate in candidates:
-            note_reviewed(opened(repo), candidate, "excise review")
 
 
 def opened(folder: str, *, only_commits: bool = False) -> Repository:

@@ -7,15 +7,7 @@ from functools import partial
 
 import click
 
-from excise_server.cli.options import (
-    choice_option,
-    onto_option,
-    output_option,
-    path_option,
-    repo_option,
-    source_option,
-    verbose_option,
-)
+from excise_server.cli import options
 from excise_server.cli.progress import progress
 from excise_server.cli.review import opened
 from excise_server.cli.streams import say, show
@@ -34,20 +26,20 @@ from excise_server.wire.documents import json_text
 @click.command("since")
 @click.argument("old", required=False, metavar="[OLD]")
 @click.argument("new", required=False, metavar="[NEW]")
-@repo_option
-@onto_option
-@path_option
-@source_option("patches", multiple=False)
+@options.repo_option
+@options.onto_option
+@options.path_option
+@options.source_option("patches", multiple=False)
 @click.option("--reviewed", is_flag=True, help="OLD is what you looked at last.")
 @click.option("--mark", is_flag=True, help="Remember NEW as looked at.")
-@choice_option(
+@options.choice_option(
     "--format",
     ("text", "markdown", "json"),
     "text",
     "For people, for a comment or a prompt, for programs (docs/json.md).",
 )
-@output_option
-@verbose_option
+@options.output_option
+@options.verbose_option
 def command(
     *,
     old: str | None,

@@ -122,11 +122,6 @@ class Proposal:
         found = {f"#{number}" for number in _CLOSES.findall(text)}
         return frozenset(found if len(found) <= _MOST_CLOSED else ())
 
-    @property
-    def is_backport(self) -> bool:
-        """Whether its message says that it carries a change to another branch."""
-        return bool(_PICKED.search(self.text) or _BACKPORT.search(self.title))
-
 
 def proposals_of(members: Sequence[Member], kept: Sequence[Kept | None] = ()) -> list[Proposal]:
     """Return the proposals in messages: one for each series, none without a patch.
@@ -488,7 +483,8 @@ class _PairFinder:
             return REVERTS
         if a.is_stacked_with(b):
             return BUILDS_ON
-        if (a.is_backport or b.is_backport) and pair.relation.what >= CARRIED:
+        is_said = any(_PICKED.search(p.text) or _BACKPORT.search(p.title) for p in (a, b))
+        if is_said and pair.relation.what >= CARRIED:
             return BACKPORT
         is_own = bool(a.who) and a.who == b.who
         are_serial = is_own or (_BOT.search(a.author) and _BOT.search(b.author))

@@ -32,8 +32,9 @@ def write_plot(document: Document, path: str) -> None:
         figure = draw(panels(document, "All outputs", "With a random shared prefix"))
     try:
         # No date and no random names inside: the same data give the same bytes.
+        dates = {".pdf": {"CreationDate": None}, ".svg": {"Date": None}}
         with rc_context({"svg.hashsalt": "excise"}):
-            figure.savefig(path, metadata=_metadata(path))
+            figure.savefig(path, metadata=dates.get(path[-4:].lower(), {"Software": None}))
     except OSError as error:
         raise SourceError(
             error.strerror or str(error), name=path, hint="name a file that can be written"
@@ -144,10 +145,3 @@ def _panel(axis: Axes, title: str, measures: Document) -> None:
     axis.grid(axis="x", color="#cccccc", linewidth=0.5, zorder=0)
     axis.axvline(0, color=_LINE, linewidth=0.8, zorder=3)
     axis.spines[["top", "right"]].set_visible(False)
-
-
-def _metadata(path: str) -> dict[str, Any]:
-    lower = path.lower()
-    if lower.endswith(".pdf"):
-        return {"CreationDate": None}
-    return {"Date": None} if lower.endswith(".svg") else {"Software": None}

@@ -36,12 +36,6 @@ _SHORT = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
 _TAB = "→   "
 
 
-def cell(text: str) -> str:
-    """Return a text for a spreadsheet: printable, and quoted where it would be run as a formula."""
-    shown = printable(text)
-    return f"'{shown}" if shown.startswith(("=", "+", "-", "@", "\t", "\r")) else shown
-
-
 def printable(text: str) -> str:
     r"""Return the text on one line, with everything invisible or obeyed shown as an escape.
 

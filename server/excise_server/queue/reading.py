@@ -7,7 +7,7 @@ import stat
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import BinaryIO
+from typing import BinaryIO, NamedTuple
 
 from excise.patches import Message, PatchError, postings
 from excise.patches import newest as newest_of
@@ -26,8 +26,7 @@ ENDINGS = (".patch", ".diff", ".mbox", ".eml", ".mbx", ".rej")
 """Names that say what a file is: one without a message is refused, not passed over."""
 
 
-@dataclass(frozen=True, slots=True)
-class Member:
+class Member(NamedTuple):
     """One message of the queue, under an id that no other has."""
 
     id: str
@@ -91,7 +90,7 @@ def queue_of(
             for message in messages
         ]
     ids = unique_ids([member.id for member in members])
-    members = [Member(name, member.message) for name, member in zip(ids, members, strict=True)]
+    members = [member._replace(id=name) for name, member in zip(ids, members, strict=True)]
     bad = {
         member.id: Rejected(member.id, member.message.error or NO_DIFF)
         for member in members

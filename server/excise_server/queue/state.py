@@ -104,7 +104,6 @@ class Entry:
 
 
 def _digest_of(piece: bytes) -> bytes:
-    """Return what a message is known by."""
     return hashlib.sha256(piece).digest()
 
 

@@ -87,19 +87,14 @@ class _TaskPage:
     def __init__(self, review: Page, task: d.TaskEntry, against: str) -> None:
         self.review, self.task, self.name = review, task, f"t{task.number}"
         self.shown = review.hunks(task, against)
-        self.title = (
-            f"Hunks of task {task.number}"
-            if len(task.members) > 1
-            else review.labels[task.members[0]]
-        )
+        is_alone = len(task.members) == 1
+        self.title = review.labels[task.members[0]] if is_alone else f"Hunks of task {task.number}"
         self._numbers = {identity: index for index, identity in enumerate(self.shown.labels)}
 
     def candidate_id(self, identity: str) -> str:
-        """Return the id of the row of a candidate."""
         return f"{self.name}-c{self._numbers[identity]}"
 
     def file_id(self, index: int) -> str:
-        """Return the id of a file."""
         return f"{self.name}-f{index}"
 
     def block(self, block: FamilyBlock) -> Markup:
@@ -143,7 +138,6 @@ class _TaskPage:
                 shown = path
 
     def section(self) -> Markup:
-        """Return the hunks, file by file."""
         files = map(self.file, range(len(self.task.files)))
         return element("section", element("h2", self.title), *files, id=self.name)
 
@@ -228,10 +222,8 @@ def _function(name: str) -> Child:
 
 
 def _changed_lines(lines: Sequence[str]) -> Markup:
-    kinds = ("a" if line.startswith("+") else "d" for line in lines)
-    spans = (
-        element("span", source(line), class_=kind) for line, kind in zip(lines, kinds, strict=True)
-    )
+    kinds = ((line, "a" if line.startswith("+") else "d") for line in lines)
+    spans = (element("span", source(line), class_=kind) for line, kind in kinds)
     return element("pre", *spans, class_="small")
 
 

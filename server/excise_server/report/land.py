@@ -114,7 +114,6 @@ def land_lines(document: d.LandDocument, most: int = MOST) -> Iterator[str]:
 
 
 def _heading(landed: int, count: int, onto: str) -> str:
-    """Return how many candidates land, as a sentence."""
     if not count:
         return f"No candidate changes {onto}"
     if landed in (0, 1):

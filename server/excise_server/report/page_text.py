@@ -336,7 +336,7 @@ def review_lines(page: Page, against: str, out: Console) -> Iterator[RenderableT
             yield Sentence(Text(""), printable(page.task_head(task)), "bold")
         for line in page.outcomes(task):
             yield Sentence(Text(""), line)
-        text = HunkText(page.hunks(task, against), out)
+        text = _HunkText(page.hunks(task, against), out)
         for place, file in enumerate(task.files):
             if place:
                 yield Text("")
@@ -352,9 +352,7 @@ def review_lines(page: Page, against: str, out: Console) -> Iterator[RenderableT
 
 
 @dataclass(frozen=True, slots=True)
-class HunkText:
-    """Files and hunks as lines of text."""
-
+class _HunkText:
     shown: HunkView
     out: Console
 
@@ -366,7 +364,6 @@ class HunkText:
             yield Text.assemble(start, Text(", ").join(parts))
 
     def who(self, start: str, ids: Sequence[str], style: str = "") -> Iterator[Text]:
-        """Yield names in lines that break between two of them."""
         labels = [self.name(label) for label in self.shown.each(ids)]
         yield from self.row(Text(start, style), labels)
 

@@ -327,7 +327,11 @@ def _family(
                 own_names |= {
                     name for hunk in file.fresh_names(member).values() for _, name in hunk.binds
                 }
-                said |= {line for index in changed for line in _comments(file, index, member)}
+                for hunk in map(file.hunks.__getitem__, changed):
+                    old = {line.strip() for line in raw_lines(hunk.text)}
+                    own = next((text for ids, text in file.variants(hunk) if member in ids), "")
+                    new = {line.strip() for line in raw_lines(own)} - old
+                    said |= {line for line in new if COMMENT.match(f"+ {line}")}
         names.update(own_names)
         comments.add(frozenset(said))
     most = max(where.values(), default=0)

@@ -150,7 +150,6 @@ def _series(document: d.SinceDocument, *, is_whole: bool) -> Iterator[str]:
 
 
 def _versions(document: d.SinceDocument) -> str:
-    """Return which versions are compared."""
     old = document.old
     seen = f", as you read it on {old.seen} in {old.door}" if old.seen else ""
     onto = f", both on {document.onto[:10]}" if document.onto else ", without a tree"

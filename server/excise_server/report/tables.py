@@ -267,7 +267,6 @@ def _matrix_table(
 
 
 def _order_table(document: d.CompareDocument) -> Iterator[RenderableType]:
-    """Yield the order of suggestions, with what decided it."""
     ranking = document.ranking or []
 
     def build(length: int) -> Table:

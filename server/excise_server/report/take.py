@@ -90,10 +90,10 @@ def taken_document(
         contents.append(
             d.ContentEntry.of(
                 _file(file),
-                old_mode=None if old is None else old.mode,
-                mode=None if new is None else new.mode,
-                old=_encoded(old),
-                new=_encoded(new),
+                old_mode=old and old.mode,
+                mode=new and new.mode,
+                old=old and b64encode(old.data).decode(),
+                new=new and b64encode(new.data).decode(),
                 is_text=is_text and _is_edit_of_text(old, new),
             )
         )
@@ -119,7 +119,3 @@ def _is_edit_of_text(old: Side | None, new: Side | None) -> bool:
         return False
     is_utf8 = {before.encoding, after.encoding} <= {"ascii", "utf-8"}
     return (is_utf8 or before.encoding == after.encoding) and not any(conversion(before, after))
-
-
-def _encoded(side: Side | None) -> str | None:
-    return None if side is None else b64encode(side.data).decode()

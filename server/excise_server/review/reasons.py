@@ -60,11 +60,16 @@ def group_reasons(
     - ``facts``: by candidate and path, the facts about its texts.
     """
     files = sorted(files, key=lambda file: (KINDS.index(file.kind), file.path))
-    of_texts = _of_code(files, facts)
+    # The facts about files of code that have a text before and after.
+    of_texts: dict[str, dict[str, EditFacts]] = defaultdict(dict)
     touched: dict[str, list[_Touched]] = defaultdict(list)  # by candidate, code first
     for file in files:
         for change in file.changes:
             touched[change.id].append(_Touched(file, change, change.kind))
+            known = facts.get(change.id, {}).get(file.path)
+            has_texts = file.text is not None and change.text is not None
+            if file.kind == "code" and known is not None and has_texts:
+                of_texts[change.id][file.path] = known
     stated = {
         candidate.id: [
             *_state(candidate, candidate.id in broken, of_texts[candidate.id]),
@@ -187,18 +192,3 @@ def _deletes(touched: Sequence[_Touched]) -> Iterator[Said]:
         yield "deletes", f"only deletes {lines}"
     elif deleted >= MANY_LINES and deleted > added:
         yield "deletes", f"deletes {lines} and adds {added:,}"
-
-
-def _of_code(
-    files: Sequence[ReviewedFile], facts: Mapping[str, Facts]
-) -> Mapping[str, dict[str, EditFacts]]:
-    """Return the facts about files of code that have a text before and after."""
-    result: dict[str, dict[str, EditFacts]] = defaultdict(dict)
-    for file in files:
-        if file.kind != "code" or file.text is None:
-            continue
-        for change in file.changes:
-            edit_facts = facts.get(change.id, {}).get(file.path)
-            if edit_facts is not None and change.text is not None:
-                result[change.id][file.path] = edit_facts
-    return result

@@ -163,7 +163,6 @@ def _refused(repository: Repository, trees: Mapping[str, Tree]) -> dict[str, Sou
 
 
 def _written(repository: Repository, names: Sequence[str]) -> dict[str, Patch]:
-    """Return the patches of commits, written by git."""
     if not names:
         return {}
     lines = "".join(f"{name}\n" for name in names).encode()

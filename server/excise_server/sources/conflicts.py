@@ -42,16 +42,6 @@ class ConflictedFile:
     nested: bool
 
 
-@dataclass(slots=True)
-class _Block:
-    """One block while it is read: its first line, and the next marker."""
-
-    line: int
-    size: int
-    part: int = 1
-    origin: bool = False
-
-
 def parse_markers(text: str) -> ConflictedFile | None:
     r"""Return the texts of a file with conflict markers, or None if it has none.
 
@@ -65,28 +55,28 @@ def parse_markers(text: str) -> ConflictedFile | None:
     # In order of the markers: the first side, the origin, the second side.
     parts: tuple[list[str], list[str], list[str]] = ([], [], [])
     labels = ["", ""]
-    block: _Block | None = None
-    blocks, nested = 0, False
+    at = blocks = size = 0  # the part of a block (0: in none), how many there are, and its markers
+    first_line, nested = 0, False
     for number, line in enumerate(raw_lines(text), start=1):
-        if block is None:
+        if not at:
             if opening := _OPENING.fullmatch(line):
-                block, blocks = _Block(number, len(opening[1])), blocks + 1
+                at, blocks, size, first_line = 1, blocks + 1, len(opening[1]), number
                 labels[0] = labels[0] or opening[2] or ""
             else:
                 for part in parts:
                     part.append(line)
             continue
-        marker = _marker(line, block, number)
+        marker = _marker(line, at, size, number)
         if marker is None:
-            nested = nested or (block.part == 2 and _OPENING.fullmatch(line) is not None)
-            parts[block.part - 1].append(line)
+            nested = nested or (at == 2 and _OPENING.fullmatch(line) is not None)
+            parts[at - 1].append(line)
         elif marker[0] == ">":
             labels[1] = labels[1] or marker[1]
-            block = None
+            at = 0
         else:
-            block.part = 2 if marker[0] == "|" else 3
-    if block is not None:
-        raise SourceError(f"conflict markers: the block at line {block.line} is not closed")
+            at = 2 if marker[0] == "|" else 3
+    if at:
+        raise SourceError(f"conflict markers: the block at line {first_line} is not closed")
     if not blocks:
         return None
     first, origin, second = ("".join(part) for part in parts)
@@ -103,23 +93,21 @@ def marker_labels(text: str) -> tuple[str, str]:
     return (first[1] if first else "", second[1] if second else "")
 
 
-def _marker(line: str, block: _Block, number: int) -> tuple[str, str] | None:
+def _marker(line: str, part: int, size: int, number: int) -> tuple[str, str] | None:
     """Return the kind and label of a marker of the block, or None for a line of content."""
     kind = line[:1]
     if kind not in ("<", "|", "=", ">"):
         return None
-    match = re.fullmatch(_SIZED.format(re.escape(kind), block.size), line)
+    match = re.fullmatch(_SIZED.format(re.escape(kind), size), line)
     if match is None:
         return None
     if kind == "<":
         raise SourceError(f"conflict markers: line {number} opens a block inside another")
-    if kind == "=" and block.part == 1:
-        reason = (
-            f"conflict markers of the merge style at line {number}: they do not contain the origin"
-        )
-        raise SourceError(reason, hint=_HINT)
-    if {"|": 1, "=": 2, ">": 3}[kind] != block.part:
-        raise SourceError(f"conflict markers: '{kind * block.size}' out of order at line {number}")
+    if kind == "=" and part == 1:
+        style = f"conflict markers of the merge style at line {number}"
+        raise SourceError(f"{style}: they do not contain the origin", hint=_HINT)
+    if {"|": 1, "=": 2, ">": 3}[kind] != part:
+        raise SourceError(f"conflict markers: '{kind * size}' out of order at line {number}")
     return kind, match[2] or ""
 
 

@@ -63,7 +63,6 @@ def _sought(candidate: Candidate) -> dict[str, str]:
 
 
 def _files_with(words: Iterable[str], lines: Iterable[FileLine]) -> dict[str, set[str]]:
-    """Return, by word, the files that have it."""
     patterns = {
         word: (word.encode(), re.compile(rb"(?<!\w)%b(?!\w)" % re.escape(word.encode())))
         for word in words

@@ -152,7 +152,16 @@ def _files(top: str, apart: Collection[str]) -> dict[str, _File]:
                 if os.path.realpath(entry.path) not in apart:
                     pending.append(entry.path)
                 continue
-            files[path] = _file(entry.stat(follow_symlinks=False))
+            status = entry.stat(follow_symlinks=False)
+            size, changed = status.st_size, status.st_mtime
+            if stat.S_ISLNK(status.st_mode):
+                files[path] = _File(LINK, size, changed)
+            elif not stat.S_ISREG(status.st_mode):
+                files[path] = _File("", size, changed, "not a regular file")
+            else:
+                mode = "100755" if status.st_mode & 0o100 else "100644"
+                refused = too_large(size).reason if size > MAX_BYTES else ""
+                files[path] = _File(mode, size, changed, refused)
             if len(files) > MAX_ENTRIES:
                 raise SourceError(f"over {MAX_ENTRIES:,} files in it", name=visible(top))
     return files
@@ -167,18 +176,7 @@ def _entries(folder: str) -> Iterator[os.DirEntry[str]]:
         raise SourceError(f"cannot list {reason}") from error
 
 
-def _file(status: os.stat_result) -> _File:
-    size, changed = status.st_size, status.st_mtime
-    if stat.S_ISLNK(status.st_mode):
-        return _File(LINK, size, changed)
-    if not stat.S_ISREG(status.st_mode):
-        return _File("", size, changed, "not a regular file")
-    mode = "100755" if status.st_mode & 0o100 else "100644"
-    return _File(mode, size, changed, too_large(size).reason if size > MAX_BYTES else "")
-
-
 def _candidate(name: str, origin: _Folder, folder: _Folder) -> Candidate:
-    """Return the candidate of a folder, as changes of the origin's files."""
     sides = _sides(origin, folder)
     converted, _, notes = without_conversions(sides)
     old, new = converted.old, converted.new
@@ -200,7 +198,12 @@ def _sides(origin: _Folder, folder: _Folder) -> Sides:
     for path in sorted(origin.files.keys() | folder.files.keys()):
         before, after = origin.files.get(path), folder.files.get(path)
         try:
-            if before is not None and after is not None and _is_same(path, origin, folder):
+            if (
+                before is not None
+                and after is not None
+                and (before.mode, before.size) == (after.mode, after.size)
+                and origin.hash(path) == folder.hash(path)
+            ):
                 continue
             old = None if before is None else origin.side(path)
             new = None if after is None else folder.side(path)
@@ -219,10 +222,3 @@ def _sides(origin: _Folder, folder: _Folder) -> Sides:
             raise SourceError(f"over {MAX_FILES:,} files differ from the origin")
     check_edited(sides)
     return sides
-
-
-def _is_same(path: str, origin: _Folder, folder: _Folder) -> bool:
-    before, after = origin.files[path], folder.files[path]
-    return (before.mode, before.size) == (after.mode, after.size) and (
-        origin.hash(path) == folder.hash(path)
-    )

@@ -206,7 +206,21 @@ def read_changes(
     rejected: list[Rejected],
 ) -> Iterator[Read]:
     """Yield the candidates with their own changes, since their bases."""
-    yield from _read_patches(repository, [e for e in started if e.patch is not None], rejected)
+    listings: dict[str, Listing] = {}
+    for entry in started:
+        if entry.patch is None:
+            continue
+        candidate = entry.candidate
+        try:
+            if candidate.base not in listings:
+                listings[candidate.base] = listing_of(repository, candidate.base)
+            sides = apply_patch(repository, listings[candidate.base], entry.patch)
+        except SourceError as error:
+            rejected.append(Rejected(candidate.id, error.reason, error.hint))
+            continue
+        notes, digest = (*candidate.notes, *sides.notes), digest_of(sides.old, sides.new)
+        older = sides.old.keys() | sides.new.keys()
+        yield Read(replace(candidate, digest=digest, notes=notes), sides, older=older)
     started = [entry for entry in started if entry.patch is None]
     pairs = [(entry.candidate.base, entry.candidate.commit) for entry in started]
     committed = trees_between(repository, pairs)
@@ -219,27 +233,6 @@ def read_changes(
     all_sides = read_sides(repository, [tree for _, tree in trees])
     for (candidate, tree), sides in zip(trees, all_sides, strict=True):
         yield _read(candidate, tree, sides, clock)
-
-
-def _read_patches(
-    repository: Repository, entries: Sequence[ListedCandidate], rejected: list[Rejected]
-) -> Iterator[Read]:
-    """Yield the candidates that are patches, applied to their bases."""
-    listings: dict[str, Listing] = {}
-    for entry in entries:
-        candidate = entry.candidate
-        try:
-            if candidate.base not in listings:
-                listings[candidate.base] = listing_of(repository, candidate.base)
-            listing = listings[candidate.base]
-            sides = apply_patch(repository, listing, entry.patch or Patch())
-        except SourceError as error:
-            rejected.append(Rejected(candidate.id, error.reason, error.hint))
-            continue
-        notes = (*candidate.notes, *sides.notes)
-        digest = digest_of(sides.old, sides.new)
-        older = sides.old.keys() | sides.new.keys()
-        yield Read(replace(candidate, digest=digest, notes=notes), sides, older=older)
 
 
 def _tree(entry: ListedCandidate, committed: Tree | SourceError) -> Tree:
@@ -288,7 +281,19 @@ def read_file(
     Raises SourceError if git fails.
     """
     homes, trees = _file_trees(repository, target.commit, path, started)
-    about = _patches_about(repository, target.commit, path, started, homes)
+    # The path of the file in those patches that are about it, by their ids.
+    about = {}
+    pairs = {e.candidate.id: e.patch.files for e in started if e.patch is not None}
+    olds = {pair.old for own in pairs.values() for pair in own if pair.old is not None}
+    gone = olds - listing_of(repository, target.commit).keys() if olds else olds
+    gone = {old for old in gone if not is_refused_by_git(old)}
+    moved = moves_of(repository, target.commit, gone)
+    for candidate in (entry.candidate for entry in started if entry.patch is not None):
+        both = (name for pair in pairs[candidate.id] for name in (pair.old, pair.new))
+        names = [name for name in both if name is not None]
+        home = homes[candidate.base]
+        if found := home if home in names else next((n for n in names if moved.get(n) == path), ""):
+            about[candidate.id] = found
     patches = [entry for entry in started if entry.candidate.id in about]
     unclear = [entry for entry, tree in trees if tree is None]
     listed = read_worktrees(repository, target.commit, unclear, rejected)
@@ -308,28 +313,6 @@ def read_file(
         elif (read_whole := whole.get(name)) is not None:
             notes = (*entry.candidate.notes, *asides.get(name, ()))
             yield _of_file(read_whole, home, notes)
-
-
-def _patches_about(
-    repository: Repository,
-    origin: str,
-    path: str,
-    started: Sequence[ListedCandidate],
-    homes: Mapping[str, str],
-) -> dict[str, str]:
-    """Return the path of a file in those patches that are about it, by their ids."""
-    patches = [(e.candidate, e.patch.files) for e in started if e.patch is not None]
-    olds = {pair.old for _, pairs in patches for pair in pairs if pair.old is not None}
-    gone = olds - listing_of(repository, origin).keys() if olds else olds
-    moves = moves_of(repository, origin, {old for old in gone if not is_refused_by_git(old)})
-    about = {}
-    for candidate, pairs in patches:
-        paths = [name for pair in pairs for name in (pair.old, pair.new) if name is not None]
-        home = homes[candidate.base]
-        moved = next((name for name in paths if moves.get(name) == path), "")
-        if home in paths or moved:
-            about[candidate.id] = home if home in paths else moved
-    return about
 
 
 def _file_trees(
@@ -420,8 +403,17 @@ def replayed(
             paths = entry.sides.old.keys() | entry.sides.new.keys()
             paths_by_base.setdefault(entry.candidate.base, set()).update(paths)
     drifts = drifts_of(repository, target.commit, paths_by_base)
-    if target.folder:
-        target = _with_folder(target, {path for paths in paths_by_base.values() for path in paths})
+    if target.folder:  # files of its working tree that are not given as texts
+        folder = Folder(target.folder, len(target.commit))
+        edited = {path for paths in paths_by_base.values() for path in paths}
+        files = {path: folder.file(path) for path in edited if path not in target.saved}
+        saved = {
+            path: None if file is None else Side(file.mode, file.data or b"")
+            for path, file in files.items()
+            if file is None or not file.refused
+        }
+        unread = {path: file.refused for path, file in files.items() if file and file.refused}
+        target = replace(target, saved={**saved, **target.saved}, unread=unread)
     older = _Older.of(repository, target.commit, changed)
     for entry in changed:
         if entry.is_untouched:
@@ -430,8 +422,15 @@ def replayed(
         drift = drifts[entry.candidate.base]
         if isinstance(drift, SourceError):
             rejected.append(Rejected(entry.candidate.id, drift.reason, drift.hint))
-        else:
-            yield _replayed_on(entry, _saved(entry, older.drift(entry, drift), target))
+            continue
+        drift = _saved(entry, older.drift(entry, drift), target)
+        sides, paths = entry.sides, entry.sides.old.keys() | entry.sides.new.keys()
+        moves = {old: new for old, new in drift.moved.items() if old in paths}
+        now = {path: side for path, side in drift.now.items() if path in paths}
+        unread = {path: why for path, why in drift.unread.items() if path in paths}
+        yield ReplayedCandidate(
+            entry, replay_files(sides.old, sides.new, now, moves), moves, unread
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -479,19 +478,6 @@ def files_of(repository: Repository, commit: str, paths: Iterable[str]) -> dict[
     return read_listed(repository, listing_of(repository, commit), paths).new
 
 
-def _with_folder(target: Target, paths: Iterable[str]) -> Target:
-    """Return the target with the files of its working tree that are not given as texts."""
-    folder = Folder(target.folder, len(target.commit))
-    files = {path: folder.file(path) for path in paths if path not in target.saved}
-    saved = {
-        path: None if file is None else Side(file.mode, file.data or b"")
-        for path, file in files.items()
-        if file is None or not file.refused
-    }
-    unread = {path: file.refused for path, file in files.items() if file and file.refused}
-    return replace(target, saved={**saved, **target.saved}, unread=unread)
-
-
 def _saved(entry: Read, drift: Drift, target: Target) -> Drift:
     """Return the target's changes with the files that are saved otherwise."""
     now, unread = dict(drift.now), dict(drift.unread)
@@ -505,14 +491,3 @@ def _saved(entry: Read, drift: Drift, target: Target) -> Drift:
             now[path] = base if is_equal else side
             unread.pop(path, None)
     return Drift(now, drift.moved, unread)
-
-
-def _replayed_on(entry: Read, drift: Drift) -> ReplayedCandidate:
-    """Return a candidate as a change of the target."""
-    sides = entry.sides
-    own_paths = sides.old.keys() | sides.new.keys()
-    moves = {old: new for old, new in drift.moved.items() if old in own_paths}
-    target_sides = {path: side for path, side in drift.now.items() if path in own_paths}
-    files = replay_files(sides.old, sides.new, target_sides, moves)
-    unread = {path: why for path, why in drift.unread.items() if path in own_paths}
-    return ReplayedCandidate(entry, files, moves, unread)

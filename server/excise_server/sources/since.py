@@ -140,16 +140,6 @@ def version_named(
     raise SourceError(reason, name=visible(name), hint=hint)
 
 
-def current_version(repository: Repository) -> CandidateVersion:
-    """Return the checkout as it lies there."""
-    real = os.path.realpath(repository.top)
-    found, _ = find_checkouts(repository, Selection(target=True))
-    for candidate in found:
-        if candidate.folder == real:
-            return CandidateVersion(candidate.branch or "HEAD", candidate)
-    raise SourceError("no commits yet: nothing has changed since")
-
-
 def newer_of(repository: Repository, old: str) -> CandidateVersion:
     """Return what has become of a version: the branch of an entry of its reflog, or the checkout.
 
@@ -159,7 +149,11 @@ def newer_of(repository: Repository, old: str) -> CandidateVersion:
     branch = match[1] if match else ""
     if branch and branch != "HEAD" and repository.commit_of(f"refs/heads/{branch}"):
         return version_named(repository, branch)
-    return current_version(repository)
+    real = os.path.realpath(repository.top)
+    for candidate in find_checkouts(repository, Selection(target=True))[0]:
+        if candidate.folder == real:
+            return CandidateVersion(candidate.branch or "HEAD", candidate)
+    raise SourceError("no commits yet: nothing has changed since")
 
 
 def compare_versions(
@@ -194,12 +188,11 @@ def compare_versions(
         notes.append(f"compared by what the patches show, as they do not apply: {error}")
         pairs = paired_patches(_series(None, old), _series(None, new))
         return ComparedVersions(old, new, "", _of_pairs(pairs), pairs, notes)
-    before, after = sides
     notes += [f"{visible(old.name)}: {note}" for note in read[0].sides.notes]
     notes += [f"{visible(new.name)}: {note}" for note in read[1].sides.notes]
     series = [_series(repository, version) for version in (old, new)]
     pairs = paired_patches(*series) if all(series) and max(map(len, series)) > 1 else []
-    since = changes_since(before, after)
+    since = changes_since(*sides)
     unread = len(read[0].sides.refused.keys() | read[1].sides.refused.keys())
     return ComparedVersions(old, new, base, since, with_folded(pairs, since), notes, unread)
 
