@@ -90,6 +90,15 @@ def test_the_plugin_for_agents_starts_a_command_that_there_is():
     [server] = plugin["mcpServers"].values()
     assert server == {"command": "excise", "args": ["mcp"]}
     assert server["args"][0] in COMMANDS
+    [skill] = (ROOT / plugin["skills"]).iterdir()
+    text = (skill / "SKILL.md").read_text("utf-8")
+    assert re.findall(r"^name: (.*)$", text, re.MULTILINE) == [skill.name]
+    [description] = re.findall(r"^description: (.*)$", text, re.MULTILINE)
+    assert len(description) <= 1024  # as the format has it
+    named = set(re.findall(r"`([a-z_]+)`", text.partition("# ")[2]))
+    tools = {"list_candidates", "review", "take", "land", "since", "cluster"}
+    arguments = {"excise", "git", "issue", "intent", "task", "digest", "verdicts"}
+    assert tools <= named <= tools | arguments
 
 
 def test_at_most_forty_options_and_fifteen_of_eval():

@@ -88,8 +88,8 @@ def test_what_is_none_is_refused_with_the_reason(text: str, reason: str):
         ("def f2(x):\n    return x - 2\n\n\ndef f3(x):\n", ["9 to 13"]),
         ("\n\ndef f2(x):\n    return x - 2\n\n\ndef f3(x):", ["9 to 13"]),
         (
-            "def f0(x):\n# ...\n    return x + 1\n\n\ndef f2(x):\n    return x - 2\n\n\ndef f3(x):\n"
-            "    # ... unchanged\ndef f7(x):\n",
+            "def f0(x):\n# ...\n    return x + 1\n\n\ndef f2(x):\n    return x - 2\n\n\n"
+            "def f3(x):\n    # ... unchanged\ndef f7(x):\n",
             ["1 to 1", "6 to 13", "29 to 29"],
         ),
     ],

@@ -2,7 +2,7 @@
 import type { Range } from "vscode-languageclient";
 
 export interface AddTextResult { readonly id: string; readonly kind: string; readonly notes: readonly string[] }
-export interface ApplyResult { readonly applied: boolean; readonly reason: string }
+export interface ApplyResult { readonly applied: boolean; readonly reason: string; readonly checked: string }
 export interface Base { readonly version?: number | null; readonly hash?: string | null }
 export interface CandidateCluster extends GroupEntry {
   readonly words: readonly string[];

@@ -246,21 +246,23 @@ def _to_check(
 
 def check_edits(
     document: ToCheck, cancel: CancelFlag | None = None
-) -> tuple[BrokenMixError | None, ...]:
+) -> tuple[BrokenMixError | str, ...]:
     """Return why each edit of a document is refused: it breaks what nothing else has broken.
+
+    Of one that is not, what was checked, or an empty string if a whole candidate breaks as much.
 
     Raises excise.errors.Cancelled if the flag is raised meanwhile.
     """
     before, lines = [document.origin, document.shown], raw_lines(document.shown)
     mix = Mix(document.name, before, lambda: document.wholes, document.language)
     pieces = dict(document.others)
-    errors: list[BrokenMixError | None] = []
+    errors: list[BrokenMixError | str] = []
     for edits in document.edits:
         if cancel is not None:
             cancel.check()
         check = mix.check(apply_edits(lines, edits))
         if not check.broken:
-            errors.append(None)
+            errors.append("" if check.inherited else check.said)
             continue
         composed = partial(_composed, lines, edits, pieces)
         more = mending(mix, check, list(pieces), composed) or ()

@@ -78,7 +78,7 @@ async def code_action(ls: ExciseServer, params: t.CodeActionParams) -> list[Acti
         actions[MAX_ACTIONS - 1 :] = [menu.more(actions[MAX_ACTIONS - 1])]
     checked = await refusals(ls, analysis, [edits for _, edits, _ in menu.edited])
     for (action, _, choice), refusal in zip(menu.edited, checked, strict=True):
-        if refusal is not None:  # the command says what is wrong
+        if not isinstance(refusal, str):  # the command says what is wrong
             action.edit, action.command = None, choice_command(ls, action.title, choice)
     return actions or None
 
@@ -282,7 +282,7 @@ async def code_action_resolve(ls: ExciseServer, action: t.CodeAction) -> t.CodeA
     params = ls.protocol.params_of(data["method"], data.get("params"))
     assert isinstance(params, Choice)
     try:
-        _, action.edit = await edit_of(ls, params)
+        _, action.edit, _ = await edit_of(ls, params)
     except RequestFailed as error:
         resolved = ls.can("text_document.code_action.resolve_support.properties")
         if error.data is None or "command" not in (resolved or ()):
@@ -299,15 +299,15 @@ async def apply_choice(ls: ExciseServer, params: Choice) -> p.ApplyResult:
     """Make the client edit the document: put a variant into its hunk, or a whole candidate."""
     check_takes_edits(ls)
     try:
-        title, edit = await edit_of(ls, params)
+        title, edit, checked = await edit_of(ls, params)
     except RequestFailed as error:
         # A client with code for us asks by itself: it knows the error by its data.
         asks = not ls.settings.client_commands and error.data is not None
         if not (asks and await agreed(ls, f"{error.message}.")):
             raise
-        title, edit = await edit_of(ls, msgspec.structs.replace(params, anyway=True))
+        title, edit, checked = await edit_of(ls, msgspec.structs.replace(params, anyway=True))
     if edit is None:
-        return p.ApplyResult(applied=False, reason="it is applied already")
+        return p.ApplyResult(applied=False, reason="it is applied already", checked="")
     if isinstance(params, p.ApplyVariantParams):
         analysis = await analysed(ls, params)
         members = analysis.hunks[params.hunk].variants[params.variant].members
@@ -317,11 +317,11 @@ async def apply_choice(ls: ExciseServer, params: Choice) -> p.ApplyResult:
     answer = await ls.workspace_apply_edit_async(t.ApplyWorkspaceEditParams(edit, title))
     if answer.applied:
         note_decided(ls, params.uri, ids)
-    return p.ApplyResult(answer.applied, answer.failure_reason or "")
+    return p.ApplyResult(answer.applied, answer.failure_reason or "", checked)
 
 
-async def edit_of(ls: ExciseServer, params: Choice) -> tuple[str, t.WorkspaceEdit | None]:
-    """Return the title of a choice and its edit, or None if the buffer already has all of it.
+async def edit_of(ls: ExciseServer, params: Choice) -> tuple[str, t.WorkspaceEdit | None, str]:
+    """Return the title of a choice, its edit, or None if the buffer has it, and what was checked.
 
     Raises JsonRpcInvalidParams if the candidate, hunk or variant does not exist. Raises
     RequestFailed if the document or its candidates have changed since, the user's edits are in the
@@ -344,11 +344,11 @@ async def edit_of(ls: ExciseServer, params: Choice) -> tuple[str, t.WorkspaceEdi
     except SourceError as error:
         raise RequestFailed(str(error)) from error
     if not edits:
-        return title, None
-    [refusal] = [None] if params.anyway else await refusals(ls, analysis, [edits])
-    if refusal is not None:
-        raise refusal
-    return title, workspace_edit(ls, analysis, edits, title)
+        return title, None, ""
+    [checked] = [""] if params.anyway else await refusals(ls, analysis, [edits])
+    if not isinstance(checked, str):
+        raise checked
+    return title, workspace_edit(ls, analysis, edits, title), checked
 
 
 def choice_command(ls: ExciseServer, title: str, params: Choice) -> t.Command:

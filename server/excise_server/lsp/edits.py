@@ -89,13 +89,14 @@ def refused(refusal: Mapping[str, Any]) -> RequestFailed:
 
 async def refusals(
     ls: ExciseServer, analysis: Analysis, edits: Sequence[Sequence[LineEdit]]
-) -> list[RequestFailed | None]:
-    """Return why each of some edits of a document is refused, or None where it is not."""
+) -> list[RequestFailed | str]:
+    """Return why each of some edits of a document is refused, or what was checked of it, if any."""
     document = to_check(analysis, edits)
     answer = None if document is None else await ls.checked(document)
     if answer is None:
-        return [None] * len(edits)
-    return [refusal and refused(refusal) for refusal in answer["refusals"]]
+        return [""] * len(edits)
+    each = zip(answer["refusals"], answer["said"], strict=True)
+    return [said if refusal is None else refused(refusal) for refusal, said in each]
 
 
 async def pick(ls: ExciseServer, message: str, titles: Sequence[str]) -> str | None:

@@ -822,10 +822,12 @@ class RefusalEntry(Shape, frozen=True, kw_only=True):
 class CheckedDocument(Shape, frozen=True, kw_only=True):
     """What a worker says of each edit of a document: why it is refused, or `null`.
 
-    ``mending`` are the hunks that would mend each: whose, and which lines of the origin.
+    ``said`` is what was checked of each that is not, and ``mending`` are the hunks that would mend
+    each: whose, and which lines of the origin.
     """
 
     refusals: list[RefusalEntry | None]
+    said: list[str]
     mending: list[list[tuple[str, int, int]]]
 
 

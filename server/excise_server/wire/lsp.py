@@ -268,10 +268,11 @@ class ApplyVariantParams(DocumentParams):
 
 
 class ApplyResult(ProtocolRecord):
-    """Whether the client made the edit, and if not, why."""
+    """Whether the client made the edit, if not, why, and what was checked of a mix."""
 
     applied: bool
     reason: str
+    checked: str
 
 
 class ShowHunkParams(DocumentParams):

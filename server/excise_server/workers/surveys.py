@@ -230,9 +230,10 @@ def _checked(asked: Mapping[str, Any], cancel: CancelFlag) -> d.Shape:
 
     errors = check_edits(msgspec.convert(asked["document"], ToCheck), cancel)
     return CheckedDocument(
-        refusals=[None if error is None else refusal_entry(error) for error in errors],
+        refusals=[None if isinstance(error, str) else refusal_entry(error) for error in errors],
+        said=[error if isinstance(error, str) else "" for error in errors],
         mending=[
-            [] if error is None else [(p.candidate, p.lo, p.hi) for p in error.pieces]
+            [] if isinstance(error, str) else [(p.candidate, p.lo, p.hi) for p in error.pieces]
             for error in errors
         ],
     )

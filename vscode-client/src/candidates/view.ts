@@ -225,10 +225,13 @@ export interface Circumstances {
 
 /** The state of a view; each that has nothing to show has its own text and remedy in package.json. */
 export function viewState({ server, folders, document, ...now }: Circumstances): string {
+  const virtual = folders.length > 0 && folders.every((scheme) => scheme !== "file");
   const states: readonly (readonly [string, boolean])[] = [
+    // Also where there is no server.
+    ["untrusted", !now.trusted && !virtual && now.count === 0 && (server === "missing" || server === "idle")],
     [server, server === "missing" || server === "failed"],
     ["shown", now.count > 0],
-    ["virtual", folders.length > 0 && folders.every((scheme) => scheme !== "file")],
+    ["virtual", virtual],
     [server, server === "starting" || server === "idle"],
     ["searching", now.searching],
     ["indexing", now.indexing],

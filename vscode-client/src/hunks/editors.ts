@@ -120,7 +120,8 @@ class HunkEditor {
 
   private async send(): Promise<void> {
     const { hunks } = this.parts;
-    const files = hunks.ofTask(this.uri).slice(0, MOST_FILES);
+    const every = hunks.ofTask(this.uri);
+    const files = every.slice(0, MOST_FILES);
     const own = files.filter(hasHunks);
     own.forEach(({ uri }) => this.follow(uri));
     const { problem } = await hunks.load(this.uri);
@@ -131,7 +132,8 @@ class HunkEditor {
     own.filter(({ uri }) => hunks.review(uri) === undefined).forEach(({ uri }) => void hunks.load(uri));
     this.shown = await Promise.all(files.map((file) => this.reviewedOf(file)));
     const candidates = new Set(this.shown.flatMap(({ review }) => review?.candidates.map(({ id }) => id) ?? []));
-    const title = `${count(candidates.size, "candidate")}, ${count(files.length, "file")}`;
+    const here = every.length > MOST_FILES ? `, ${MOST_FILES} of them here` : "";
+    const title = `${count(candidates.size, "candidate")}, ${count(every.length, "file")}${here}`;
     const update: ToPage = { type: "page", page: page(title, this.shown), current: this.at };
     const text = JSON.stringify(update);
     if (text !== this.posted) {

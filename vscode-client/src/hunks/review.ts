@@ -5,7 +5,7 @@ import { namesOf } from "../candidates/tree";
 import type { Parts } from "../parts";
 import type { ApplyResult, ReviewHunk, ReviewResult } from "../protocol";
 import { unlessBroken } from "../take";
-import { Halt, plain } from "../text";
+import { Halt, message, plain } from "../text";
 import { changing, hunkKey } from "./page";
 
 /** Variants with a link each in a hover. The hunk editor has all. */
@@ -69,9 +69,12 @@ export async function decide(parts: Parts, uri: vscode.Uri, review: Open, index:
 
 /** Have the server apply something, asking the user about what it would break. */
 export async function applied(apply: (anyway: boolean) => Promise<ApplyResult>): Promise<void> {
-  const { applied: done, reason } = await unlessBroken(apply);
+  const { applied: done, reason, checked } = await unlessBroken(apply);
   if (!done) {
     throw new Halt(`not taken: ${reason === "" ? "the editor refused the edit" : reason}`);
+  }
+  if (checked !== "") {
+    vscode.window.setStatusBarMessage(`$(check) Excise: ${message(checked, 120)}`, 6000);
   }
 }
 

@@ -174,6 +174,8 @@ test("each circumstance has its own state", () => {
   assert.equal(state({ folders: [], document: "none" }), "empty");
   assert.equal(state({ folders: ["vscode-vfs"], server: "idle" }), "virtual");
   assert.equal(state({ trusted: false, document: "other" }), "untrusted");
+  assert.deepEqual(["missing", "idle", "failed"].map((server) => state({ trusted: false, server: server as "idle" })), ["untrusted", "untrusted", "failed"]);
+  assert.equal(state({ trusted: false, server: "missing", folders: ["vscode-vfs"] }), "missing");
   assert.equal(state({ refusal: "no repository" }), "refused");
 });
 
