@@ -128,8 +128,9 @@ def parses(path: str, text: str, sides: Sequence[str]) -> bool:
     grammar = resolve(None, path, text)
     if grammar is None:
         return True
-    errors = len(errors_of(text, grammar, 60))
-    return errors <= max(len(errors_of(side, grammar, 60)) for side in sides)
+    parsed = ((own, parse(own, grammar, timeout=60)) for own in (text, *sides))
+    errors, *others = (len(errors_of(own, tree)) for own, tree in parsed)
+    return errors <= max(others)
 
 
 # --- heads ----------------------------------------------------------------------------------------

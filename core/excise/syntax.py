@@ -177,23 +177,19 @@ def blank_comments(
     return "".join(kept) + text[at:]
 
 
-def errors_of(text: str, grammar: str, timeout: float | None = None) -> list[tuple[int, str]]:
-    r"""Return where a normalised text breaks the syntax of a grammar, in the order of the text.
-
-    - ``text``, ``grammar``, ``timeout``: as for `parse`.
+def errors_of(text: str, tree: Tree) -> list[tuple[int, str]]:
+    r"""Return where a text that is parsed already breaks the syntax, in the order of the text.
 
     Returns: the line (from 1) of each error and the first line of its text, or ``missing TYPE``
     where the parser had to supply a token.
 
-    Raises LookupError if the pack has no grammar of that name. Raises excise.errors.ParserStopped,
-    excise.errors.Unparsable as from `parse`.
-
-    >>> errors_of("int f() {\n  return 1\n}\n", "c")
+    >>> text = "int f() {\n  return 1\n}\n"
+    >>> errors_of(text, parse(text, "c"))
     [(2, 'missing ;')]
     """
     data = encode(text)
     places: list[tuple[int, int, str]] = []
-    waiting = [parse(text, grammar, timeout=timeout).root_node]
+    waiting = [tree.root_node]
     while waiting:
         node = waiting.pop()
         if node.is_missing or node.is_error:

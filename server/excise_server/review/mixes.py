@@ -15,15 +15,15 @@ import warnings
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any, Literal, NamedTuple
 
 from excise.bindings import KEYWORD, MEMBER, Bindings, Key
 from excise.errors import Unparsable
 from excise.languages import resolve
 from excise.python_facts import Module
-from excise.reading import PARSER_SECONDS, is_large
-from excise.syntax import errors_of, parse
+from excise.reading import PARSER_SECONDS, ParsedTexts, Reading, is_large
+from excise.syntax import errors_of
 from excise_server.foundation.escape import printable
 from excise_server.foundation.inputs import SourceError, first_few
 
@@ -159,6 +159,9 @@ class Mix:
         self._path, self._before, self._wholes = path, before, wholes
         origin = before[0] if before else ""
         self._grammar = resolve(language, path, origin)
+        self._texts = ParsedTexts()
+        self._reading = Reading(self._grammar, timeout=PARSER_SECONDS)
+        self._module = cache(_module)
         self._names: dict[str, Bindings | None] = {}
 
     def check(self, text: str) -> Check:
@@ -194,7 +197,8 @@ class Mix:
     def _origin(self) -> Module | None:
         """The text that lost its members, if Python reads it."""
         try:
-            return _module(self._before[0]) if self._before and self._grammar == "python" else None
+            is_python = self._before and self._grammar == "python"
+            return self._module(self._before[0]) if is_python else None
         except (SyntaxError, Unparsable):
             return None
 
@@ -213,10 +217,8 @@ class Mix:
     def _names_of(self, text: str) -> Bindings | None:
         """Return the names of a text by its grammar, or None if no parser reads it."""
         if text not in self._names:
-            assert self._grammar is not None
             try:
-                tree = parse(text, self._grammar, None, None, PARSER_SECONDS)
-                self._names[text] = Bindings.of(tree, text)
+                self._names[text] = Bindings.of(self._texts.tree(text, self._reading), text)
             except (Unparsable, LookupError):
                 self._names[text] = None
         return self._names[text]
@@ -256,9 +258,8 @@ class Mix:
     def _read(self, text: str) -> _CheckedText:
         if self._grammar == "python" and (reading := self._read_python(text)) is not None:
             return reading
-        assert self._grammar is not None
         try:
-            places = errors_of(text, self._grammar, PARSER_SECONDS)
+            places = errors_of(text, self._texts.tree(text, self._reading))
         except (Unparsable, LookupError):
             return _CheckedText((), is_parsed=False, has_names=False)
         findings = [
@@ -270,7 +271,7 @@ class Mix:
     def _read_python(self, text: str) -> _CheckedText | None:
         """Read Python, or None if Python's own parser does not read it, or not the origin."""
         try:
-            module = _module(text)
+            module = self._module(text)
             findings = list(self._named(module, text))
         except Unparsable:
             return None
