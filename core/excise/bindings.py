@@ -347,8 +347,12 @@ class _Walk:
                 for name in () if node.child_count else self._leaf(node, kind, role, above):
                     if self._touches(name.line, name.line):
                         yield name
-                if kind == "import_spec" and node.child_by_field_name("name") is None:
-                    yield from self._last_part(node, above.scope)
+                path = node.child_by_field_name("path") if kind == "import_spec" else None
+                if path is not None and node.child_by_field_name("name") is None:
+                    # An import of a path binds its last part, without a version.
+                    text = self._text(path.start_byte, path.end_byte).strip("\"`'")
+                    last = _VERSION.sub("", text).rpartition("/")[2]
+                    yield _Name(node.start_point[0], above.scope, last, _Role.IMPORT)
             above.before = kind
             if goes_below and cursor.goto_first_child():
                 frames.append(self._below(node, kind, role, above))
@@ -458,14 +462,6 @@ class _Walk:
                 yield _Name(line, scope, name, _Role.MEMBER)
             if not is_member:
                 yield _Name(line, scope, name, _Role.READ)
-
-    def _last_part(self, node: Node, scope: _NameScope) -> Iterator[_Name]:
-        """Yield what an import of a path binds: its last part, without a version."""
-        path = node.child_by_field_name("path")
-        if path is not None:
-            text = self._text(path.start_byte, path.end_byte).strip("\"`'")
-            name = _VERSION.sub("", text).rpartition("/")[2]
-            yield _Name(node.start_point[0], scope, name, _Role.IMPORT)
 
 
 def _declared(line: int, scope: _NameScope, name: str, parent: str) -> _Name:

@@ -35,7 +35,13 @@ def resolve(language: str | None, path: str | None, text: str = "") -> str | Non
     """
     if language and language.strip():
         return _by_name(language.strip().lower())
-    return (_by_path(path) if path else None) or _by_shebang(text)
+    if path and (named := _by_path(path)):
+        return named
+    line = text[:1000].removeprefix("\ufeff").replace("\r", "\n").partition("\n")[0]
+    if not line.startswith("#!"):
+        return None
+    program, interpreters = _program(line[2:].lower().split()), _tables().interpreters
+    return interpreters.get(program) or interpreters.get(_VERSION.sub("", program))
 
 
 def check(language: object, path: object, *, strict: bool = True) -> None:
@@ -113,15 +119,6 @@ def _by_path(path: str) -> str | None:
         or (tables.extensions.get(extension) if stem else None)
         or tables.files.get(f"{first_part}.*")
     )
-
-
-def _by_shebang(text: str) -> str | None:
-    line = text[:1000].removeprefix("\ufeff").replace("\r", "\n").partition("\n")[0]
-    if not line.startswith("#!"):
-        return None
-    program = _program(line[2:].lower().split())
-    tables = _tables()
-    return tables.interpreters.get(program) or tables.interpreters.get(_VERSION.sub("", program))
 
 
 def _program(words: list[str]) -> str:

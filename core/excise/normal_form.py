@@ -425,7 +425,7 @@ class _Maker:
         if self.is_script and node.type == "string" and text[:1] in "'\"":
             text = text[1:-1]
             if parent is None or parent.type != "jsx_attribute":
-                text = re.sub(r"\\(.)", _unescaped, text, flags=re.DOTALL)
+                text = re.sub(r"(\\[^'\"])|\\(?=['\"])", r"\1", text)  # of escapes only quotes
         return Form(node.type, name, text=text)
 
     def _python_string(self, node: Node, name: str, depth: int) -> Form:
@@ -532,8 +532,9 @@ class _Maker:
         """Sort imports, each once; not Python's, if one has a star or two bind one name."""
         statements = {written(statement): statement for statement in run}
         if self.is_python:
-            bound = [_bound(statement) for statement in statements.values()]
-            if None in bound or len(set(bound)) < len(bound):
+            names = [statement.whole.get("name") for statement in statements.values()]
+            bound = {name and written(name.get("alias") or name) for name in names}
+            if None in names or len(bound) < len(names):
                 return run
         return [statements[key] for key in sorted(statements)]
 
@@ -541,10 +542,6 @@ class _Maker:
 @cache  # there are as many as the grammars have types of nodes
 def _is_string(kind: str) -> bool:
     return bool(_STRING.search(kind))
-
-
-def _unescaped(escape: re.Match[str]) -> str:
-    return escape[1] if escape[1] in "'\"" else escape[0]
 
 
 def _number(text: str) -> str:
@@ -589,11 +586,3 @@ def _single(statement: Form) -> list[Form]:
     if len(named) < 2:
         return [Form(statement.kind, statement.field, [*rest, *named])]
     return [Form(statement.kind, statement.field, [*rest, name]) for name in named]
-
-
-def _bound(statement: Form) -> str | None:
-    """Return the name that a Python import binds, or None for all names of a module."""
-    name = statement.whole.get("name")
-    if name is None:
-        return None
-    return written(name.get("alias") or name)

@@ -237,7 +237,8 @@ def _names(node: Any, data: bytes) -> Iterator[str]:  # noqa: ANN401
         name = next(iter(node.named_children), None)
     if name is not None:
         receiver = node.child_by_field_name("receiver")
-        owner = "" if receiver is None else _receiver(receiver, data)
+        # The type of a receiver of Go is the beginning of a qualified name.
+        owner = "" if receiver is None else f"{re.sub(r'^.* |[(*)]', '', _text(receiver, data))}."
         yield owner + _text(name, data).strip("\"'")
 
 
@@ -254,11 +255,6 @@ def _specifiers(node: Any) -> Iterator[Any]:  # noqa: ANN401
             )
         else:
             waiting += child.named_children
-
-
-def _receiver(node: Any, data: bytes) -> str:  # noqa: ANN401
-    """Return the type of a receiver of Go, as the beginning of a qualified name."""
-    return f"{re.sub(r'^.* |[(*)]', '', _text(node, data))}."
 
 
 def _qualified(node: Any, data: bytes) -> str:  # noqa: ANN401

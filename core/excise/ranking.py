@@ -166,7 +166,11 @@ def rank_members(
     """
     chosen = list(members)
     apart = without_code({at: kinds[at] for at in chosen})
-    sizes = {at: _size(matrix.edited[at], kinds[at]) for at in chosen}
+    sizes = {}
+    for at in chosen:  # of the edits of code, or of everything if there is no code
+        edited = matrix.edited[at]
+        of_code = [edited[path] for path in edited if kinds[at].get(path, CODE) == CODE]
+        sizes[at] = sum(of_code or edited.values())
     broken = {at: _broken(matrix.syntax_errors[at], facts[at], intent) for at in chosen}
     own_levels = {
         at: _NO_OP
@@ -266,12 +270,6 @@ def _changed(kinds: Mapping[str, str]) -> str:
         more = len(scripts) - MAX_SCRIPTS
         phrases.append(f"{leaves}: {named}{f' and {more:,} more' if more > 0 else ''}")
     return ", and ".join(phrases)
-
-
-def _size(sizes: Mapping[str, int], kinds: Mapping[str, str]) -> int:
-    """Return the size of the edits of code, or of everything if there is no code."""
-    of_code = [size for path, size in sizes.items() if kinds.get(path, CODE) == CODE]
-    return sum(of_code or sizes.values())
 
 
 def check_intent(intent: str) -> None:

@@ -219,20 +219,16 @@ def divergent_regions(
     regions = bounds_of(flat)
     sizes = [sum(n_grams(r[side + 1] - r[side]) for side in (0, 2, 4)) for r in regions]
     total = sum(sizes) or 1
-    return tuple(
-        _describe(region, sides, size / total, place)
-        for region, size, place in zip(regions, sizes, places, strict=True)
-        if size
-    )
-
-
-def _describe(region: Region, sides: Sides, share: float, place: int) -> DivergentRegion:
-    tokens = [side.units.tokens for side in sides]
-    origin, a, b = (
-        _segment(side, region[2 * row], region[2 * row + 1]) for row, side in enumerate(sides)
-    )
-    counts = count_edits(array("i", region), *tokens)
-    return DivergentRegion(origin, a, b, counts, share, place)
+    found = []
+    for region, size, place in zip(regions, sizes, places, strict=True):
+        if size:
+            origin, a, b = (
+                _segment(side, region[2 * row], region[2 * row + 1])
+                for row, side in enumerate(sides)
+            )
+            counts = count_edits(array("i", region), *(side.units.tokens for side in sides))
+            found.append(DivergentRegion(origin, a, b, counts, size / total, place))
+    return tuple(found)
 
 
 def _segment(side: Prepared, start: int, stop: int) -> Segment:

@@ -99,22 +99,15 @@ def read_piece(number: int, line: int, piece: bytes, *, as_utf8: bool = False) -
     envelope = (piece.find(b"\n") + 1 or len(piece)) if piece.startswith(b"From ") else 0
     if not piece[envelope:].strip():
         return Message(number, line, error="an empty message")
-    if not _is_mail(piece[envelope : envelope + 8192]):
+    start = piece[envelope : envelope + 8192]
+    head = start.replace(b"\r\n", b"\n").partition(b"\n\n")[0]
+    if not (_HEADER.match(start) and _KNOWN.search(head)):
         return _bare(number, line, piece)
     if b"\r" in piece and piece.count(b"\r\n") == piece.count(b"\n"):
         # As mail travels: where every line ends so, headers too, it says nothing of the file.
         piece = piece.replace(b"\r\n", b"\n")
         envelope = (piece.find(b"\n") + 1 or len(piece)) if envelope else 0
     return _mail(number, line, piece, envelope, as_utf8)
-
-
-def _is_mail(start: bytes) -> bool:
-    if not _HEADER.match(start):
-        return False
-    if b"\r" in start:
-        start = start.replace(b"\r\n", b"\n")
-    head = start.partition(b"\n\n")[0]
-    return _KNOWN.search(head) is not None
 
 
 def _bare(number: int, line: int, piece: bytes) -> Message:

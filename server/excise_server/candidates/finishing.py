@@ -72,6 +72,11 @@ def finish_document(
         part = "" if candidate.id in whole else ", a part"
         shown = first_few([shown_name(path) for path in own], 6)
         lines.append(f"Taken from {name}{known}{part}: {shown}")
+    hooks = os.path.join(repository.common, "hooks")
+    elsewhere = repository.git.run("config", "--get", "core.hooksPath", status=(0, 1)).strip()
+    there = [name for name in _HOOKS if os.access(os.path.join(hooks, name), os.X_OK)]
+    has_hooks = there or elsewhere not in (b"", os.fsencode(os.devnull))
+    named = f" ({first_few(there)})" if there else ""
     return d.FinishDocument(
         repository=visible(repository.top),
         branch=visible(on.branch),
@@ -84,7 +89,7 @@ def finish_document(
         message="\n".join(lines),
         worktrees=[*_worktrees(repository, candidates, taken, whole)],
         obstacle=_obstacle(repository, on, files, unsaved),
-        notes=[*_hooks(repository)],
+        notes=[f"no hook is run{named}, and nothing is signed"] if has_hooks else [],
     )
 
 
@@ -179,14 +184,6 @@ def _obstacle(
         shown = first_few([shown_name(path) for path in odd])
         return f"git converts {shown} by a filter, which Excise never runs: commit by git itself"
     return ""
-
-
-def _hooks(repository: Repository) -> Iterator[str]:
-    folder = os.path.join(repository.common, "hooks")
-    path = repository.git.run("config", "--get", "core.hooksPath", status=(0, 1))
-    own = [name for name in _HOOKS if os.access(os.path.join(folder, name), os.X_OK)]
-    if own or path.strip() not in (b"", os.fsencode(os.devnull)):
-        yield f"no hook is run{f' ({first_few(own)})' if own else ''}, and nothing is signed"
 
 
 def _work(

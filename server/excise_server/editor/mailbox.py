@@ -140,7 +140,11 @@ def explain(mailbox: Mailbox, message: Message) -> list[Block]:
     if (nearest := mailbox.nearest[index]) is not None:
         blocks += _why(mailbox, index, nearest[0])
     if (related := mailbox.related[index]) is not None:
-        blocks.append(_issue(mailbox, related))
+        number, relation = mailbox.patches[related.number].number, related.relation
+        cosines = [("what", relation.what), ("where", relation.where), ("why", relation.why)]
+        shown = [f"{field} {digits(value)}" for field, value in cosines if value is not None]
+        words = f"{LEVEL_WORDS[relation.level]} as #{number}: {', '.join(shown)}"
+        blocks.append(Line(words.capitalize()))
     return [*blocks, Line(f"{mailbox.pool.signature}, distance {DISTANCE:g}")]
 
 
@@ -164,14 +168,6 @@ def _related(patches: Sequence[Message]) -> tuple[Neighbour | None, ...]:
         )
         found.append(next(others, None))
     return tuple(found)
-
-
-def _issue(mailbox: Mailbox, related: Neighbour) -> Line:
-    """Return how strongly two patches seem to be about one issue, and why."""
-    number, relation = mailbox.patches[related.number].number, related.relation
-    cosines = [("what", relation.what), ("where", relation.where), ("why", relation.why)]
-    shown = [f"{field} {digits(value)}" for field, value in cosines if value is not None]
-    return Line(f"{LEVEL_WORDS[relation.level]} as #{number}: {', '.join(shown)}".capitalize())
 
 
 def _members(mailbox: Mailbox, index: int, cluster: Cluster) -> list[Block]:

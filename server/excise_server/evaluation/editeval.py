@@ -72,7 +72,14 @@ def editeval(
         answers = {p: [own.get(example.id) for example in examples] for p, own in texts.items()}
     missing = sum(text is None for own in answers.values() for text in own)
     with progress("Scoring", None):
-        values = [_values(examples, measures, own, best) for own in answers.values()]
+        values = []  # for each prompt the scores of examples that have a prediction, by task
+        for own in answers.values():
+            by_task: dict[str, list[dict[str, float]]] = {}
+            for example, predicted in zip(examples, own, strict=True):
+                if predicted is not None:
+                    scored = {m.name: _score(m, example, predicted, best) for m in measures}
+                    by_task.setdefault(example.task, []).append(scored)
+            values.append(by_task)
     prompts = [_by_task(by_task) for by_task in values]
     if not any(scores["tasks"] for scores in prompts):
         raise SourceError("no example has a prediction", name=predictions or data)
@@ -110,21 +117,6 @@ def editeval(
         wanted = len(examples) * len(answers)
         remarks.append(f"{missing:,} of {wanted:,} predictions are missing and do not count")
     return Report(document, parts, remarks, bool(bad or missing))
-
-
-def _values(
-    examples: Sequence[Example],
-    measures: Sequence[Measure],
-    texts: Sequence[str | None],
-    best: bool,
-) -> dict[str, list[dict[str, float]]]:
-    """Return the scores of each example that has a prediction, by task."""
-    values: dict[str, list[dict[str, float]]] = {}
-    for example, text in zip(examples, texts, strict=True):
-        if text is not None:
-            scores = {measure.name: _score(measure, example, text, best) for measure in measures}
-            values.setdefault(example.task, []).append(scores)
-    return values
 
 
 def _by_task(values: Mapping[str, list[dict[str, float]]]) -> Document:

@@ -77,8 +77,10 @@ def evaluate(
             entry["signature"] = _joined(seen, measure.signature(settings.comments))
         if prefixed is not None:
             beside = _correlated(rows, prefixed, settings, progress, threads)
-            for entry, other, moved in zip(entries, beside, _moved(plain, prefixed), strict=True):
-                entry["prefix"] = other | {"moved": moved}
+            defined = ~np.isnan(plain.values) & ~np.isnan(prefixed.values)
+            apart = np.abs(np.where(defined, plain.values - prefixed.values, 0.0)) > _SAME
+            for entry, other, moved in zip(entries, beside, apart.sum(axis=0), strict=True):
+                entry["prefix"] = other | {"moved": int(moved)}
     return {
         "schema": SCHEMA,
         "signature": (
@@ -143,12 +145,6 @@ def _values(
             for name, why in scored.errors.items()
         ]
     return _JobValues(values, [bool(scores[key].changed) for key in keys], signatures)
-
-
-def _moved(plain: _JobValues, prefixed: _JobValues) -> tuple[int, ...]:
-    defined = ~np.isnan(plain.values) & ~np.isnan(prefixed.values)
-    apart = np.abs(np.where(defined, plain.values - prefixed.values, 0.0)) > _SAME
-    return tuple(int(count) for count in apart.sum(axis=0))
 
 
 # --- correlations --------------------------------------------------------------------------------

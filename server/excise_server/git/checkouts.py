@@ -98,14 +98,6 @@ def kept_refs(repository: Repository) -> list[Ref]:
     return find_refs(repository, [f"{KEPT}**"])[0]
 
 
-def _refs_at(repository: Repository, commits: Sequence[str]) -> list[Ref]:
-    """Return the branches, local ones first, that are at any of the commits."""
-    if not commits:
-        return []
-    options = [f"--points-at={commit}" for commit in commits]
-    return [ref for ref, kind in _listed(repository, *_KINDS, options=options) if kind == "commit"]
-
-
 def _listed(
     repository: Repository, *patterns: str, options: Sequence[str] = ("--sort=-committerdate",)
 ) -> Iterator[tuple[Ref, str]]:
@@ -170,7 +162,9 @@ def sides_of(repository: Repository) -> tuple[MergeSide, MergeSide]:
     incoming = (_COMMIT.fullmatch(_read(repository, name)) for name in _INCOMING)
     ours = repository.head() or ""
     theirs = next((match[1].decode() for match in incoming if match), "")
-    refs = _refs_at(repository, [commit for commit in (ours, theirs) if commit])
+    at = [f"--points-at={commit}" for commit in (ours, theirs) if commit]
+    listed = _listed(repository, *_KINDS, options=at) if at else ()  # local branches first
+    refs = [ref for ref, kind in listed if kind == "commit"]
     checked_out = _line(repository, "HEAD").removeprefix("ref: ")
     rebased = next((name for part in _HEAD_NAMES if (name := _line(repository, *part))), "")
     return _side(ours, refs, checked_out), _side(theirs, refs, rebased, is_named=True)

@@ -239,16 +239,13 @@ class History:
             return None  # an object is missing
         own = f"refs/heads/{branch}"
         own_refs = {own, self._upstreams.get(own, "")} if branch else set()
-        if not self._refs_with(start) - own_refs:
+        if start not in self._holding:
+            arguments = ("for-each-ref", f"--contains={start}", "--format=%(refname)")
+            out = self._repository.git.run(*arguments)
+            self._holding[start] = frozenset(os.fsdecode(r) for r in out.split(b"\n") if r)
+        if not self._holding[start] - own_refs:
             return None
         return start if start != commit or is_edited() else None
-
-    def _refs_with(self, commit: str) -> frozenset[str]:
-        if commit not in self._holding:
-            arguments = ("for-each-ref", f"--contains={commit}", "--format=%(refname)")
-            out = self._repository.git.run(*arguments)
-            self._holding[commit] = frozenset(os.fsdecode(r) for r in out.split(b"\n") if r)
-        return self._holding[commit]
 
     @cached_property
     def _upstreams(self) -> dict[str, str]:

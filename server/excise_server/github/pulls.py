@@ -39,7 +39,9 @@ def read_pulls(api: Api, number: int, most: int, cache: str = "") -> Requests:
     - ``most``: the number of others to read, the most recently updated first.
     - ``cache``: a folder that keeps diffs by the commit of their head, or empty.
     """
-    kept = _kept(cache)
+    kept = set[str]()
+    with suppress(OSError):
+        kept = {name for name in os.listdir(cache) if _KEPT.fullmatch(name)}
     first = api.one(f"/pulls/{number}")
     listed = list(api.listed("/pulls?state=open&sort=updated&direction=desc", most))
     pulls = [first, *(pull for pull in listed if pull.get("number") != number)]
@@ -63,20 +65,11 @@ def read_pulls(api: Api, number: int, most: int, cache: str = "") -> Requests:
             continue
         result.proposals.append(proposal)
     # What this run did not use is of other heads: each run would add to it without end.
-    for name in kept - {_kept_name(pull) for pull in pulls}:
+    used = {f"{pull.get('number')}-{(pull.get('head') or {}).get('sha')}.diff" for pull in pulls}
+    for name in kept - used:
         with suppress(OSError):
             os.unlink(os.path.join(cache, name))
     return result
-
-
-def _kept(cache: str) -> set[str]:
-    with suppress(OSError):
-        return {name for name in os.listdir(cache) if _KEPT.fullmatch(name)}
-    return set()
-
-
-def _kept_name(pull: Mapping[str, Any]) -> str:
-    return f"{pull.get('number')}-{(pull.get('head') or {}).get('sha')}.diff"
 
 
 def _proposal(

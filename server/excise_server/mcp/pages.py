@@ -287,7 +287,18 @@ _Part = tuple[Document, Answer | None]
 
 
 def _file(file: Document, hunks: list[Answer]) -> Answer:
-    facts = list(_facts(file).items())
+    # The candidates of each change that is not of text, and what belongs together.
+    ids_by_fact: dict[str, list[str]] = {}
+    for fact, ids in slot_facts(msgspec.convert(file["slots"], list[SlotEntry])):
+        ids_by_fact.setdefault(fact, []).extend(ids)
+    for change in file["changes"]:
+        said = [change["status"]] if change["status"] != "modified" else []
+        if change["status"] == "renamed":
+            said = [f"renamed to {change['path']}"]
+        said += [*change["facts"], *(["the target changed it, too"] if change["conflict"] else [])]
+        for fact in said:
+            ids_by_fact.setdefault(fact, []).append(change["id"])
+    facts = list(ids_by_fact.items())
     shown = []
     for fact, ids in facts[:_MOST_FACTS]:
         names = ", ".join(cut(name, _LABEL) for name in ids[:3])
@@ -327,21 +338,6 @@ def _hunk_cut(hunk: Document, share: int) -> Answer:
         "unchanged": some(hunk["unchanged"], ids, "candidates"),
         "left_out": sum(max(0, len(text) - most) for text in texts) + sum(map(len, missing)),
     }
-
-
-def _facts(file: Document) -> dict[str, list[str]]:
-    """Return the candidates of each change that is not of text, and what belongs together."""
-    ids_by_fact: dict[str, list[str]] = {}
-    for fact, ids in slot_facts(msgspec.convert(file["slots"], list[SlotEntry])):
-        ids_by_fact.setdefault(fact, []).extend(ids)
-    for change in file["changes"]:
-        facts = [change["status"]] if change["status"] != "modified" else []
-        if change["status"] == "renamed":
-            facts = [f"renamed to {change['path']}"]
-        facts += [*change["facts"], *(["the target changed it, too"] if change["conflict"] else [])]
-        for fact in facts:
-            ids_by_fact.setdefault(fact, []).append(change["id"])
-    return ids_by_fact
 
 
 def whole_names(document: Document, names: Iterable[str]) -> list[str]:
@@ -399,8 +395,10 @@ def with_hidden(answer: Answer) -> Answer:
 
 def since_page(document: Document, page: int) -> Answer:
     """Return a page of what `excise since --format json` prints, counted from 1."""
-    items = [(file, hunk) for file in document["files"] for hunk in (file["hunks"] or [None])]
-    pages = _packed(items, lambda page, item: len(sent(_since_hunk(*item))) + 1)
+    items = [
+        _since_hunk(file, hunk) for file in document["files"] for hunk in (file["hunks"] or [None])
+    ]
+    pages = _packed(items, lambda page, item: len(sent(item)) + 1)
     page = min(page, len(pages))
     titles = [
         f"{pair['status']}: {pair['title'] or pair['old_title']}"
@@ -417,7 +415,7 @@ def since_page(document: Document, page: int) -> Answer:
         "hunks": document["hunks"],
         "patches": document["patches"],
         "series": some([cut(title, _LABEL) for title in titles], _MOST_FACTS, "patches"),
-        "changes": [_since_hunk(*item) for item in pages[page - 1]],
+        "changes": pages[page - 1],
         "notes": some([cut(note, _LABEL) for note in document["notes"]], _MOST_NOTES, "notes"),
         "page": page,
         "pages": len(pages),

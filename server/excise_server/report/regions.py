@@ -275,10 +275,14 @@ def _elsewhere_view(
             ("deletes", match.deleted, ("origin", "origin")),
         ):
             if n_grams:
-                lines = [
-                    _lines_at(groups[place], side)
-                    for place, side in zip((match.a, match.b), sides, strict=True)
-                ]
+                lines = []
+                for place, side in zip((match.a, match.b), sides, strict=True):
+                    segments = [getattr(region, side) for _, region in groups[place]]
+                    at = _line_range(
+                        [segment for segment in segments if segment.tokens] or segments
+                    )
+                    text = " of the origin" if side == "origin" else ""
+                    lines.append(f"line{'s' if '-' in at else ''} {at}{text}")
                 yield Text(
                     f"{plural(n_grams, 'n-gram')} that {a} {verb} at {lines[0]} (place {at_a}),"
                     f" {b} {verb} at {lines[1]} (place {at_b})"
@@ -298,14 +302,6 @@ def _line_range(segments: Sequence[excise.Segment]) -> str:
         return ""
     first, past = min(lo for lo, _ in lines), max(hi for _, hi in lines)
     return f"{first + 1}" if past <= first + 1 else f"{first + 1}-{past}"
-
-
-def _lines_at(regions: Sequence[_Numbered], side: str) -> str:
-    """Return "line 3" or "lines 3-7" of one text at a place."""
-    segments = [getattr(region, side) for _, region in regions]
-    lines = _line_range([segment for segment in segments if segment.tokens] or segments)
-    text = " of the origin" if side == "origin" else ""
-    return f"line{'s' if '-' in lines else ''} {lines}{text}"
 
 
 def _edits(counts: EditCounts, columns: Sequence[str]) -> str:

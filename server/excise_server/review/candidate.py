@@ -231,16 +231,12 @@ def review_digest(origin: str, candidates: Iterable[Candidate]) -> str:
 def marked_identical(candidates: Sequence[Candidate]) -> tuple[Candidate, ...]:
     """Return the candidates, each with the ids of those that make the same of the target."""
     by_result = defaultdict[object, list[str]](list)
-    results = [_result(candidate) for candidate in candidates]
-    for candidate, result in zip(candidates, results, strict=True):
-        by_result[result].append(candidate.id)
+    results = []
+    for candidate in candidates:
+        files = [(path, side.mode, side.data) for path, side in sorted(candidate.new.items())]
+        results.append((tuple(files), frozenset(candidate.old.keys() - candidate.new.keys())))
+        by_result[results[-1]].append(candidate.id)
     return tuple(
         replace(candidate, identical=tuple(i for i in by_result[result] if i != candidate.id))
         for candidate, result in zip(candidates, results, strict=True)
     )
-
-
-def _result(candidate: Candidate) -> object:
-    """Return a candidate's version of the target's files."""
-    files = [(path, side.mode, side.data) for path, side in sorted(candidate.new.items())]
-    return tuple(files), frozenset(candidate.old.keys() - candidate.new.keys())

@@ -83,7 +83,15 @@ def _file(file: FileEdit, sha256: bool) -> Iterator[bytes]:
     before, after = (side.data if side is not None else b"" for side in (old, new))
     if before == after:
         return
-    blobs = [_blob(side, sha256) for side in (old, new)]
+    digits = SHA256_DIGITS if sha256 else SHA1_DIGITS
+    blobs = [
+        "0" * digits
+        if side is None
+        else side.blob
+        if side.mode == SUBMODULE
+        else blob_name(side.data, digits)
+        for side in (old, new)
+    ]
     mode = f" {new.mode}" if old is not None and new is not None and old.mode == new.mode else ""
     yield f"index {blobs[0]}..{blobs[1]}{mode}\n".encode()
     if b"\0" in before or b"\0" in after:
@@ -114,13 +122,6 @@ def _quoted(name: str) -> bytes:
 def _marked(name: bytes) -> bytes:
     """Return a name behind --- or +++: one with blanks ends with a tab, lest they are cut off."""
     return name + b"\t" if b" " in name and not name.startswith(b'"') else name
-
-
-def _blob(side: Side | None, sha256: bool) -> str:
-    digits = SHA256_DIGITS if sha256 else SHA1_DIGITS
-    if side is None:
-        return "0" * digits
-    return side.blob if side.mode == SUBMODULE else blob_name(side.data, digits)
 
 
 def _literal(data: bytes) -> bytes:

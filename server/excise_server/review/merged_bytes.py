@@ -83,7 +83,11 @@ def merged_bytes(base: Side, origin: Side, revision: Side) -> Merged | None:
     merged = replay_lines(b.texts, o.texts, r.texts)
     converted, drifted = _seen(conversion(b, r), b, r, merged.kept), conversion(b, o)
     if not (o.end or drifted.end):
-        drifted = drifted._replace(end=_other_end(b, o, merged.kept))
+        # The end that all lines of the base have got, whatever that of new lines is.
+        kept = (line for _, at, _, count in merged.kept for line in o.lines[at : at + count])
+        ends = {line[len(line.rstrip(b"\r\n")) :] for line in kept} - {b""}
+        if b.end and len(ends) == 1 and b.end not in ends:
+            drifted = drifted._replace(end=ends.pop())
     drifted = Conversion(
         b"" if converted.end else drifted.end, "" if converted.encoding else drifted.encoding
     )
@@ -133,15 +137,6 @@ def _seen(
     return Conversion(
         converted.end if has_other_ends else b"", converted.encoding if is_recoded else ""
     )
-
-
-def _other_end(
-    base: ByteLines, origin: ByteLines, kept: Iterable[tuple[int, int, int, int]]
-) -> bytes:
-    """Return the line end that all lines of the base have got, whatever that of new lines is."""
-    lines = (line for _, start, _, count in kept for line in origin.lines[start : start + count])
-    ends = {line[len(line.rstrip(b"\r\n")) :] for line in lines} - {b""}
-    return ends.pop() if base.end and len(ends) == 1 and base.end not in ends else b""
 
 
 def joined(

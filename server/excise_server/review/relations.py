@@ -198,7 +198,8 @@ def relations(
             *(why for each in meetings for why in each.evidence),
         ]
         if evidence:
-            reasons = _few(evidence)
+            ordered = [[why for why in evidence if why.word == word] for word in _WORDS]
+            reasons = tuple(why for own in ordered for why in own[:MOST_EVIDENCE])
             reasons = known.setdefault(reasons, reasons)  # of many pairs they are the same
             every.append(CandidateRelation(a.candidate.id, b.candidate.id, reasons))
     return tuple(every)
@@ -532,14 +533,6 @@ def _level(
     if len(matrix.ids) > MOST_NEAR:
         return None
     return "rivals" if near(grams_of(i), grams_of(j)) >= NEAR else None
-
-
-def _few(evidence: Iterable[RelationReason]) -> tuple[RelationReason, ...]:
-    """Return evidence in the order of the words, a few of each."""
-    by_word: dict[str, list[RelationReason]] = {word: [] for word in _WORDS}
-    for each in evidence:
-        by_word[each.word].append(each)
-    return tuple(each for some in by_word.values() for each in some[:MOST_EVIDENCE])
 
 
 # --- tasks ----------------------------------------------------------------------------------------

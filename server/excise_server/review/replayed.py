@@ -7,12 +7,13 @@ UTF-16) replaces the target's version, and a note says so.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 from excise.replay import ALREADY
 from excise_server.foundation.changes import Side, renamed_files
 from excise_server.foundation.inputs import SourceError
-from excise_server.review.merged_bytes import Merged, merged_bytes
+from excise_server.review.merged_bytes import merged_bytes
 
 CREATES = "it creates the file"
 DELETES = "it deletes the file"
@@ -109,7 +110,9 @@ def _merged(
     mode = revision.mode if revision.mode != base.mode else origin.mode
     if revision.data == base.data:
         return replace(origin, mode=mode)
-    merged = _merged_lines(base, origin, revision)
+    merged = None
+    with suppress(SourceError):  # one side's encoding cannot have the other's lines
+        merged = merged_bytes(base, origin, revision)
     if merged is None:
         result.conflicts[path] = REWROTE
         return revision
@@ -119,13 +122,6 @@ def _merged(
     notes = [*merged.notes, *([ALREADY] if merged.data == origin.data else [])]
     result.notes += [(path, note) for note in notes]
     return Side(mode, merged.data)
-
-
-def _merged_lines(base: Side, origin: Side, revision: Side) -> Merged | None:
-    try:
-        return merged_bytes(base, origin, revision)
-    except SourceError:
-        return None  # one side converted the file to an encoding that the other's lines cannot have
 
 
 def _is_same(a: Side | None, b: Side | None) -> bool:

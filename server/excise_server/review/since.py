@@ -231,7 +231,17 @@ def _hunks(
     """
     base, old, new = texts
     edits = [list(differing_lines(base, lines)) for lines in (old, new)]
-    regions = _regions(edits, disputed)
+    sided = [(span[0], span[1], side) for side, own in enumerate(edits) for span in own]
+    regions: list[_EditedRegion] = []
+    for lo, hi, side in sorted([*sided, *((lo, hi, -1) for lo, hi in disputed)]):
+        if not regions or lo > regions[-1].hi:
+            regions.append(_EditedRegion(lo, hi))
+        region = regions[-1]
+        region.hi = max(region.hi, hi)
+        if side < 0:
+            region.is_disputed = True
+        else:
+            region.edited[side] = True
     # In a conflict the lines of the base are the older ones.
     lines, position = list[str](), 0
     for region in (region for region in regions if region.is_disputed):
@@ -276,23 +286,6 @@ def _touched(places: Sequence[tuple[Sequence[int], Sequence[int]]], span: Span) 
         for starts, ends, lo, hi in sides
         for region in range(bisect_left(ends, lo), bisect_right(starts, hi))
     }
-
-
-def _regions(
-    edits: Sequence[Sequence[Span]], disputed: Iterable[tuple[int, int]]
-) -> list[_EditedRegion]:
-    sided = [(span[0], span[1], side) for side, own in enumerate(edits) for span in own]
-    regions: list[_EditedRegion] = []
-    for lo, hi, side in sorted([*sided, *((lo, hi, -1) for lo, hi in disputed)]):
-        if not regions or lo > regions[-1].hi:
-            regions.append(_EditedRegion(lo, hi))
-        region = regions[-1]
-        region.hi = max(region.hi, hi)
-        if side < 0:
-            region.is_disputed = True
-        else:
-            region.edited[side] = True
-    return regions
 
 
 def _moved(line: int, edits: Sequence[Span], end: int) -> int:
