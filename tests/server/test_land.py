@@ -16,7 +16,7 @@ from tests.server.command import excise
 from tests.server.git_repository import make, needs_git
 from tests.server.raw_client import RawClient
 from tests.server.test_mcp import content, served
-from tests.server.test_relations import candidate
+from tests.server.test_relations import candidate, side
 from tests.server.test_worktrees import worktree
 from tests.server.tree import snapshot
 
@@ -27,8 +27,9 @@ from excise_server.foundation.changes import differing_lines
 from excise_server.foundation.inputs import SourceError
 from excise_server.git.command import ALLOWED, WRITES
 from excise_server.report.land import land_document, land_lines
-from excise_server.review.candidate import marked_identical
+from excise_server.review.candidate import Candidate, marked_identical
 from excise_server.review.landing import Chosen, land
+from excise_server.review.replayed import replay_files
 from excise_server.review.taking import Choice, take
 from excise_server.review.verdicts import Verdict
 from excise_server.sources.candidates import Candidates
@@ -442,6 +443,31 @@ def test_a_cycle_of_collisions_lands_as_many_as_fit():
     assert len(landing.order) == 2
     assert len(landing.left_out) == 3
     assert all(messages for messages in why(landing).values())
+
+
+@pytest.mark.parametrize(
+    ("own", "target", "expected"),
+    [
+        ("3a45b8", "38", "3ab8"),  # both lines come to where the lines between them were
+        ("3a45b8", "3j8", "3ajb8"),
+        ("3a45b8", "3a45b8", "landed"),
+        ("3a5b8", "3j8", "conflict"),
+    ],
+)
+def test_a_candidate_that_meets_itself_after_the_replay(own, target, expected):
+    new, old, now = ({"a.txt": side("".join(f"{c}\n" for c in t))} for t in (own, "3458", target))
+    files = replay_files(old, new, now, {})
+    assert files.landed == ["a.txt"] * (expected == "landed")
+    candidate = Candidate(
+        "x", "", "", "", label="x", old=files.old, new=files.new, conflicts=files.conflicts
+    )
+    landing = land_candidates(None, Candidates("0" * 40, (candidate,)))
+    if expected in ("landed", "conflict"):
+        why_not = {"landed": "changes nothing that can be read",
+                   "conflict": "a.txt: the target changed these lines, too"}  # fmt: skip
+        assert why(landing) == {"x": [why_not[expected]]}
+    else:
+        assert [text.replace("\n", "") for text in texts(landing).values()] == [expected]
 
 
 def test_renames_on_both_sides():
