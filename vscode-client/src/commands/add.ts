@@ -12,8 +12,8 @@ import { asked, choice, chosen, folderOf } from "./choose";
 const WAYS = {
   clipboard: ["$(clippy) From the Clipboard", "a whole file or pieces of it, alone or in a fence, or a patch"],
   files: ["$(file-add) From Files or Patches...", "files like this one, or patches of it"],
-  folder: ["$(folder) From a Folder...", "all its files that are not as they are here"],
-  git: ["$(git-branch) From a Branch, Request or Commit...", "all that it changes"],
+  folder: ["$(folder) From a Folder...", "one that began as a copy of this: its files that differ"],
+  git: ["$(git-branch) From a Branch, Request or Commit...", "origin/topic, #12, v1..v2: all that it changes"],
 } as const;
 
 /** Folders of a copy that are no candidate's, how many files of one may differ, and how many there may be. */

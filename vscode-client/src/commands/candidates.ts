@@ -35,7 +35,7 @@ export async function hideCandidate(parts: Parts, argument?: unknown, selection?
   const { folder } = parts.candidates;
   if (folder !== undefined && ids.length > 0 && ids.every((id) => keptName(id) !== "")) {
     const question = `Hide ${message(ids.map(keptName).join(", "))}, or remove what was kept?`;
-    if (chosen(await vscode.window.showWarningMessage(question, { modal: true }, "Hide", "Remove")) === "Remove") {
+    if (chosen(await vscode.window.showWarningMessage(question, { modal: true, detail: "What is hidden can be shown again; what is removed is gone." }, "Hide", "Remove")) === "Remove") {
       await removeKept(parts, folder.toString(), ids);
       return;
     }
