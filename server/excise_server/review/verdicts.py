@@ -31,7 +31,7 @@ FAILED: Outcome = "failed"
 UNDECIDED: Outcome = "undecided"
 
 TELLS_NOBODY = "tells nobody apart"
-"""How a note ends: a check passes on the target and for everybody, or what ran shows no difference."""
+"""How a note ends of a check that all pass, the target too, or of what shows no difference."""
 
 _SHOWN = 100
 """Most characters shown of a name that no candidate has."""
