@@ -36,6 +36,7 @@ from excise_server.review.candidate import Candidate
 from excise_server.review.verdicts import Verdict, match_verdicts
 
 REPOSITORIES = ("sympy/sympy", "psf/requests", "pallets/flask", "pytest-dev/pytest")
+LABELS = ("resolved", "unresolved")
 SECONDS = "20"
 JOBS = "2"
 
@@ -65,7 +66,7 @@ def main(arguments: list[str]) -> int:
         for name, patches in sorted(tasks(repository), key=lambda task: not has_right(task[1])):
             if any(task["name"] == name for task in done):
                 continue
-            if not any(brings(patch) for _, patch, _ in patches):
+            if not any(brings(patch) for _, patch, label in patches if label in LABELS):
                 skipped[f"{repository}: no script or test"] += 1
                 continue
             with tempfile.TemporaryDirectory() as folder:
@@ -131,7 +132,7 @@ def made(
     commit(folder, "refs/heads/main", [])
     labels = {}
     for number, (name, patch, label) in enumerate(patches):
-        if label not in ("resolved", "unresolved"):
+        if label not in LABELS:
             continue
         git(folder, "read-tree", "refs/heads/main")
         if git(folder, "apply", "--cached", "--whitespace=nowarn", "-", stdin=patch).returncode:
@@ -210,7 +211,8 @@ def report(done: Sequence[dict[str, Any]]) -> None:
     """Print against how many right and wrong edits there is evidence, and against which right."""
     marked: dict[str, Counter[str]] = defaultdict(Counter)
     scripts, blind, misled = 0, 0, list[str]()
-    for task in done:
+    ran = [task for task in done if task["verdicts"]]
+    for task in ran:
         labels = {f"branch:{name}": label for name, label in task["labels"].items()}
         named = [Candidate(name, "", "", "", label=name) for name in labels]
         verdicts = [msgspec.convert(verdict, Verdict) for verdict in task["verdicts"]]
@@ -223,7 +225,8 @@ def report(done: Sequence[dict[str, Any]]) -> None:
             marked[label][re.sub(r"(raises|import).*", r"\1", against) or "nothing"] += 1
             if against and label == "resolved":
                 misled.append(f"{task['name']} {name}: {against}: {found.evidence(name)}")
-    print(f"{len(done)} tasks; {scripts} scripts and tests, {blind} of them tell nobody apart")
+    print(f"{len(ran)} tasks with a run, {len(done) - len(ran)} without")
+    print(f"{scripts} scripts and tests, of which {blind} tell nobody apart")
     print("| | wrong | right |\n|---|--:|--:|")
     wrong, right = marked["unresolved"], marked["resolved"]
     for why in sorted({*wrong, *right}):

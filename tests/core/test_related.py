@@ -243,6 +243,20 @@ def test_a_thousand_copies_of_one_bump():
     assert [len(cluster.members) for cluster in pool.groups()] == [1000]
 
 
+@pytest.mark.slow
+def test_fifty_thousand_patches_of_which_some_are_near():
+    pool = RelatedPool()
+    edits = [
+        READER.evidence(parse(diff(f"-part{n:04}", f"+part{n:04} = 1")), f"Begin part{n:04}", "")
+        for n in range(500)
+    ]
+    for n in range(50_000):
+        pool.add(edits[n % 500])
+    near = pool.neighbours(edits[7], 0.5)
+    assert {neighbour.number % 500 for neighbour in near} == {7}
+    assert len(near) == 100
+
+
 @pytest.mark.parametrize(
     "patch",
     [b"", b"Binary files a/x.png and b/x.png differ\n", diff("+" + "a_b " * 50_000), diff("+\xff")],

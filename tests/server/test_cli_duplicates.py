@@ -340,12 +340,14 @@ def test_odd_patches_are_compared_all_the_same(tmp_path):
         rename="diff --git a/x b/y\nsimilarity index 100%\nrename from x\nrename to y\n",
         large=diff("-" + "old_name " * 20_000, "+" + "new_name " * 20_000),
         template=mail("Update", diff("+y = 1", path="b"), "<!-- why? -->\n- [ ] tests"),
+        titled=mail("Close what was opened " * 500, diff("+closed()", path="d")),
         foreign=mail("修正: 接続を閉じる", diff("+соединение.закрыть()", path="c")),
         **copies,
     )
     ran = excise("cluster", str(tmp_path), "--format", "json")
     assert ran.code == 0, ran.err
     assert {pair["word"] for pair in ran.json["pairs"]} == {"same edit"}
+    assert max(map(len, excise("cluster", str(tmp_path)).out.split("\n"))) < 1_000
 
 
 def test_what_cannot_be_read_is_named_and_the_rest_is_compared(folder, tmp_path):

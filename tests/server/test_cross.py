@@ -122,6 +122,9 @@ class TestEvidence:
         assert not any("no effect" in reason for reasons in why.values() for reason in reasons)
         (note,) = [note for note in document["notes"] if "test_g.py of tested" in note]
         assert "tells nobody apart" in note
+        ran = excise("review", "--repo", str(repo.path), "--git", "*", "--cross")
+        assert ran.out.count("test_g.py of tested: as on the target for everybody") == 1
+        assert "Nothing was run" not in ran.out
 
     def test_one_whose_edit_breaks_makes_no_others_without_an_effect(self, repo: Repo):
         branch(repo, "breaks", ORIGIN.replace("return a", "return a[0]"))

@@ -7,7 +7,7 @@
     parsers     between a text and its parser there; texts that ended a process
     remote      a measure in another interpreter, with `remote_child` at its other end
     worker      a worker process, which its input may crash, and the pipes to it
-    runs        the user's command in the folders of candidates (``worktrees --run``)
+    runs        the user's command, or what candidates brought, in folders of candidates
     supervisor  holds together one run of it, with all that it starts
     sandbox     runs the tests of an evaluation: `jail` is its processes and guards
 

@@ -351,6 +351,7 @@ class Page:
         label = printable(next(tests, first).label)
         name = shlex.quote(label) if len(label) <= _LONGEST_ARGUMENT else "NAME"
         ran = any(entry.checks or entry.evidence for entry in self.document.candidates)
+        ran = ran or any(note.endswith(TELLS_NOBODY) for note in self.document.notes)
         differ = not ran and any(task.disagree for task in self.rivals)
         parts = ["They disagree: read, or run."] if differ else []
         parts += [] if ran else ["Nothing was run: --run 'pytest -q' runs it for each."]

@@ -19,14 +19,9 @@ from excise_server.review.kinds import script_stem
 MOST = 20
 """Scripts and tests that are run, those of the first candidates."""
 
-_PROGRAMS = {
-    "py": "python3",
-    "js": "node",
-    "mjs": "node",
-    "cjs": "node",
-    "sh": "sh",
-    "bash": "bash",
-}
+_PROGRAMS = {"py": "python3", "sh": "sh", "bash": "bash"} | dict.fromkeys(
+    ("js", "mjs", "cjs"), "node"
+)
 """What runs a script, by its extension."""
 
 _PYTEST = "python3 -m pytest -q --tb=native --disable-warnings -p no:cacheprovider"

@@ -30,8 +30,8 @@ PASSED: Outcome = "passed"
 FAILED: Outcome = "failed"
 UNDECIDED: Outcome = "undecided"
 
-TELLS_NOBODY = "passing tells nobody apart"
-"""How the note ends that a check passes on the target and for everybody."""
+TELLS_NOBODY = "tells nobody apart"
+"""How a note ends of a check that all pass, the target too, or of what shows no difference."""
 
 _SHOWN = 100
 """Most characters shown of a name that no candidate has."""
@@ -214,12 +214,9 @@ def match_verdicts(verdicts: Iterable[Verdict], candidates: Sequence[Candidate])
             blind.append(check)
         elif all(verdict.passed and verdict.base_passed for verdict in every):
             name = shortened(check, _SHOWN) or "the check"
-            notes[f"{name} passes on the target, too: {TELLS_NOBODY}"] = None
+            notes[f"{name} passes on the target, too: passing {TELLS_NOBODY}"] = None
     if blind:
-        does = "tells" if len(blind) == 1 else "tell"
-        notes[
-            f"what {first_few(blind)} shows of all is as on the target: it {does} nobody apart"
-        ] = None
+        notes[f"{first_few(blind)}: as on the target for everybody, which {TELLS_NOBODY}"] = None
     by_id = {
         identity: tuple(verdict for check, verdict in by_check.items() if check not in blind)
         for identity, by_check in checks.items()
