@@ -8,6 +8,7 @@ is in `patches_scale.py`.
 
 from __future__ import annotations
 
+import random
 from array import array
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
@@ -18,6 +19,9 @@ from measure import timed
 
 from excise import ScoreMatrix
 from excise.kernels import _counts, _lcs
+from excise_server.foundation.changes import Side, patch_files
+from excise_server.review.candidate import Candidate
+from excise_server.review.taking import Choice, take
 
 ROUNDS = 3
 Work = Callable[[], object]
@@ -82,6 +86,35 @@ def by_texts() -> Iterator[tuple[int, Work]]:
         yield size, partial(work, workloads.text_b(), texts[:size])
 
 
+def by_hunks() -> Iterator[tuple[int, Work]]:
+    """A take of n hunks, one by one, of a candidate that edits every fourth line."""
+    for size in (625, 1_250, 2_500, 5_000, 10_000):
+        lines = [f"value_{number} = {number}" for number in range(4 * size)]
+        edited = [f"{line} + 1" if at % 4 == 1 else line for at, line in enumerate(lines)]
+        old, new = ({"a.txt": side("\n".join(text) + "\n")} for text in (lines, edited))
+        candidate = Candidate("a", "a", "", "", old=old, new=new)
+        choices = [Choice("a", "a.txt", (at, at + 1)) for at in range(1, 4 * size, 4)]
+        yield size, partial(take, [[candidate]], choices)
+
+
+def by_renames() -> Iterator[tuple[int, Work]]:
+    """The files of a candidate that moves n files of 100 lines and changes a line of each.
+
+    Of more than 200, only those are renamed whose bytes stay.
+    """
+    lines, rng = workloads.text_b().split("\n"), random.Random(workloads.SEED)
+    for size in (25, 50, 100, 200):
+        texts = [[f"{rng.choice(lines)} {rng.random()}" for _ in range(100)] for _ in range(size)]
+        old = {f"old/{at}.py": side("\n".join(text)) for at, text in enumerate(texts)}
+        new = {f"new/{at}.py": side("\n".join(["x", *text[1:]])) for at, text in enumerate(texts)}
+        yield size, partial(patch_files, old, new)
+
+
+def side(text: str) -> Side:
+    """Return a file with a text."""
+    return Side("100644", text.encode())
+
+
 def main() -> None:
     """Print a table for each of them."""
     for unit, workload in (
@@ -89,6 +122,8 @@ def main() -> None:
         ("edits", by_edits),
         ("revisions", by_revisions),
         ("revisions", by_texts),
+        ("hunks", by_hunks),
+        ("renames", by_renames),
     ):
         rows = [(size, min(timed(work)[1] for _ in range(ROUNDS))) for size, work in workload()]
         print(f"\n{workload.__doc__}\n\n| {unit} | ms | us for each |\n|---|---|---|")

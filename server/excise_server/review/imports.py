@@ -24,6 +24,15 @@ _OWN_MODULE = frozenset(("modules", "__name__"))
 """Names by which a statement looks at its own module (``sys.modules[__name__]``)."""
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+_NAMING = (
+    ast.Name, ast.Attribute, ast.Subscript, ast.arg, ast.ExceptHandler, ast.MatchAs, ast.MatchStar,
+    ast.MatchMapping, ast.Global, ast.Import, ast.ImportFrom, *_FUNCTIONS, ast.ClassDef,
+)  # fmt: skip
+"""Nodes that use or bind names: of many others there is nothing to see."""
+
+_ASIDE = frozenset(("annotation", "returns", "ctx", "op", "ops", "kind", "type_comment"))
+"""Fields without such nodes, or with annotations."""
+
 _OWN = ("self", "cls")
 _LONGEST_CHAIN = 8
 
@@ -263,31 +272,31 @@ def _walk(statement: ast.stmt) -> Iterator[tuple[ast.AST, _Surroundings]]:
     while waiting:
         node, place = waiting.pop()
         yield node, place
-        owner, is_top = place.owner, place.is_top
+        below = place if place.call is None else place._replace(call=None)
         if isinstance(node, ast.ClassDef):
-            owner = node.name if is_top else ""
-        if isinstance(node, (*_FUNCTIONS, ast.Lambda, ast.ClassDef)):
-            is_top = False
-        for name, value in ast.iter_fields(node):
-            if name in ("annotation", "returns", "ctx"):
+            below = below._replace(owner=node.name if place.is_top else "", is_top=False)
+        elif isinstance(node, (*_FUNCTIONS, ast.Lambda)):
+            below = below._replace(is_top=False)
+        for name in node._fields:
+            if name in _ASIDE:
                 continue
-            tried = place.is_tried or (
-                isinstance(node, ast.Try) and name == "body" and bool(node.handlers)
-            )
-            call = node if isinstance(node, ast.Call) and name == "func" else None
-            children = [
-                child
-                for child in (value if isinstance(value, list) else (value,))
-                if isinstance(child, ast.AST)
-            ]
-            if children:
-                within = _Surroundings(is_top, tried, owner, call)
-                waiting += [(child, within) for child in children]
+            value = getattr(node, name, None)
+            within = below
+            if name == "body" and isinstance(node, ast.Try) and node.handlers:
+                within = below._replace(is_tried=True)
+            elif name == "func" and isinstance(node, ast.Call):
+                within = below._replace(call=node)
+            if isinstance(value, list):
+                waiting += [(child, within) for child in value if isinstance(child, ast.AST)]
+            elif isinstance(value, ast.AST):
+                waiting.append((value, within))
 
 
 def _part_of(statement: ast.stmt) -> _StatementNames:
     part, own_module = _StatementNames(), set[str]()
     for node, place in _walk(statement):
+        if not isinstance(node, _NAMING):
+            continue
         names: list[str] = []
         match node:
             case ast.Name(id=name, ctx=ast.Load()):
