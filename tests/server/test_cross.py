@@ -387,6 +387,8 @@ def test_a_name_that_the_shell_would_obey_is_only_a_name():
     )
     ((brought,), _) = brought_along([one])
     assert brought.command.endswith(f"'./tests/test_{name}'")
+    (hostile,), _ = brought_along([candidate("a\x1b[31m", try_it__sh="x")])
+    assert "\x1b" not in hostile.name
 
 
 def test_a_program_whose_folder_holds_more_than_programs_is_refused(tmp_path, monkeypatch):
