@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import subprocess
 import sys
+import tempfile
 
 import pytest
 from tests.server.command import excise
@@ -298,6 +300,51 @@ def test_folders_without_git_are_refused(tmp_path):
     assert "--cross needs a repository" in ran.err
 
 
+INSIDE = """
+import os, sys
+from pathlib import Path
+from excise_server.processes.runs import closed_off, run_in_folders
+from excise_server.review.candidate import Candidate
+top = Path(sys.argv[1])
+(top / "a").mkdir()
+(top / "a" / "note").write_text("mine")
+one = Candidate("a", str(top / "a"), "", "", label="a")
+command = "cat note; echo more > note; cat note; ls /etc /home; id -u"
+runs = run_in_folders(command, [[one]], top / "cache", with_base=False,
+                      closed=closed_off("x", "sh"), say=lambda line: print(line, file=sys.stderr))
+print(os.geteuid(), (top / "a" / "note").read_text())
+print(*(log.read_text() for log in runs.folder.glob("*.log")))
+"""
+
+
+@closed
+@pytest.mark.slow
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid(), reason="the others test it then")
+def test_who_is_not_root_closes_off_too():
+    """In a mount namespace of its own, in which everybody may read the interpreter."""
+    base = os.path.realpath(sys.base_prefix)
+    user = "setpriv --reuid 1000 --regid 1000 --clear-groups"
+    with tempfile.TemporaryDirectory(dir="/tmp") as place:
+        os.chmod(place, 0o755)
+        os.mkdir(f"{place}/kept")
+        os.mkdir(f"{place}/top")
+        os.chown(f"{place}/top", 1000, 1000)
+        script = (
+            f'{user} "$0" -c "import excise_server, msgspec" || exit 77; {user} "$0" -c "$1" "$2"'
+        )
+        if base.startswith("/root/"):
+            keep = f"mount --bind {base} {place}/kept; mount -t tmpfs -o mode=755 none /root"
+            script = f"{keep}; mkdir -p {base}; mount --bind {place}/kept {base}; {script}"
+        words = ["unshare", "--mount", "sh", "-c", script, sys.executable, INSIDE, f"{place}/top"]
+        ran = subprocess.run(words, capture_output=True, text=True, check=False, cwd="/")
+    if ran.returncode == 77:
+        pytest.skip(f"nobody else can read the interpreter or the checkout: {ran.stderr[-200:]}")
+    lines = ran.stdout.split("\n")
+    assert lines[0] == "1000 mine", ran.stderr
+    assert lines[1] == "minemore"
+    assert "65534" in lines
+
+
 # --- what was brought ---
 
 
@@ -340,6 +387,8 @@ def test_a_name_that_the_shell_would_obey_is_only_a_name():
     )
     ((brought,), _) = brought_along([one])
     assert brought.command.endswith(f"'./tests/test_{name}'")
+    (hostile,), _ = brought_along([candidate("a\x1b[31m", try_it__sh="x")])
+    assert "\x1b" not in hostile.name
 
 
 def test_a_program_whose_folder_holds_more_than_programs_is_refused(tmp_path, monkeypatch):

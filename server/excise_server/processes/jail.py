@@ -392,6 +392,7 @@ def close_off(folder: str, programs: Iterable[str], memory: int, seconds: float)
         for above, folders, files in os.walk(folder)
         for name in (*folders, *files)
     ]
+    linux.set_undumpable(False)  # or only root could map the ids; in the end it is so again
     enter_namespaces()
     linux.require("network", linux.libc.unshare(linux.NEWNET | linux.NEWIPC))
     new_root([*_PROGRAMS, *programs], COPY)

@@ -62,9 +62,9 @@ def die_with_parent() -> None:
     require("processes", libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0))
 
 
-def set_undumpable() -> None:
+def set_undumpable(value: bool = True) -> None:
     """Refuse this process's memory and descriptors to others of the user, unless privileged."""
-    require("privileges", libc.prctl(PR_SET_DUMPABLE, 0, 0, 0, 0))
+    require("privileges", libc.prctl(PR_SET_DUMPABLE, int(not value), 0, 0, 0))
 
 
 def clone(flags: int) -> int:

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from excise_server.foundation.changes import LINK, SUBMODULE, Side
-from excise_server.foundation.escape import shortened
+from excise_server.foundation.escape import printable, shortened
 from excise_server.review.candidate import Candidate
 from excise_server.review.kinds import script_stem
 
@@ -89,4 +89,6 @@ def runnable(name: str, path: str, files: Mapping[str, Side]) -> Brought | None:
     if program is None or ("/" in path and not is_test):
         return None
     words = _PYTEST if is_test else program
-    return Brought(shortened(name, 100), program, f"{words} {shlex.quote(f'./{path}')}", files)
+    return Brought(
+        shortened(printable(name), 100), program, f"{words} {shlex.quote(f'./{path}')}", files
+    )
