@@ -72,14 +72,16 @@ def topics(clone: Path) -> Iterable[str]:
     yield from (line.split(" ")[1] for line in merges.split("\n")[:-1])
 
 
-def candidates(clone: Path, target: str, heads: Iterable[str], count: int) -> dict[str, str]:
-    """Return the first heads that have something of their own, with what they started from."""
-    found: dict[str, str] = {}
+def candidates(clone: Path, target: str, heads: Iterable[str], count: int) -> list[str]:
+    """Return the first heads that have something of their own."""
+    found: dict[str, None] = {}
     for head in heads:
         base = git(clone, "merge-base", target, head).strip()
-        if base and base != head and len(found) < count:
-            found[head] = base
-    return found
+        if base and base != head:
+            found[head] = None
+        if len(found) == count:
+            break
+    return list(found)
 
 
 def read_by_git(clone: Path, target: str, heads: Sequence[str]) -> None:
@@ -176,15 +178,17 @@ def main() -> None:
         return
     mirrors = Path(os.environ["EXCISE_MIRRORS"])
     requests, own = (mirrors / name / "repo" for name in ("psf+requests", "git+git"))
-    print("| candidates | parses of distinct texts | review, s | its imports | git | bare parses "
-          "| all: <= 2.5 times both | without imports: <= 1.8 | a second time, beside git: <= 1.3 |")  # fmt: skip
+    print(
+        "| candidates | parses of distinct texts | review, s | its imports | git | bare parses"
+        " | all: <= 2.5 times both | without imports: <= 1.8 | again, beside git: <= 1.3 |"
+    )
     print("|---" * 9 + "|")
     for name, clone, target, heads, count in (
         ("78 pull requests of psf/requests", requests, "main", pull_requests(requests), 78),
         ("20 pull requests of git.git", own, "master", pull_requests(own), 20),
         ("20 topics in git.git's next", own, "master", topics(own), 20),
     ):
-        review(name, clone, target, list(candidates(clone, target, heads, count)))
+        review(name, clone, target, candidates(clone, target, heads, count))
     print()
     models = versions(requests, "main", "src/requests/models.py", "requests/models.py")
     from_text("models.py of requests", "python", 0.4, models[:64])

@@ -261,6 +261,10 @@ class _NodeKind(NamedTuple):
     is_name: bool
     is_import: bool
     has_no_names: bool
+    is_bodiless: bool
+    is_keyed: bool
+    assigns: bool
+    declares: bool
 
 
 @cache
@@ -275,6 +279,10 @@ def _kind_of(node_type: str) -> _NodeKind:
         bool(_NAME.search(node_type)),
         bool(_IMPORT.search(node_type)),
         bool(_NO_NAMES.search(node_type)),
+        bool(_BODILESS.search(node_type)),
+        bool(_KEYED.search(node_type)),
+        bool(_ASSIGNS.search(node_type)),
+        bool(_DECLARES.search(node_type)),
     )
 
 
@@ -326,8 +334,8 @@ class _Walk:
         key = field, above.type, above.before, above.role, above.scope, text
         if key not in known:
             names = self._names(node.walk(), field, above)
-            known[key] = [name._replace(line=name.line - first) for name in names]
-        return (name._replace(line=name.line + first) for name in known[key])
+            known[key] = [_Name(name.line - first, *name[1:]) for name in names]
+        return (_Name(name.line + first, *name[1:]) for name in known[key])
 
     def _names(self, cursor: TreeCursor, field: str | None, outermost: _Frame) -> Iterator[_Name]:
         """Yield the names of the node of a cursor, which is in a field of the node above."""
@@ -375,7 +383,7 @@ class _Walk:
     def _below(self, node: Node, kind: str, role: _Role, above: _Frame) -> _Frame:
         """Return the frame of a node for its children, which may stand in a scope of their own."""
         known, outer = _kind_of(kind), above.scope
-        is_type = _BODILESS.search(kind) and node.child_by_field_name("body") is None
+        is_type = known.is_bodiless and node.child_by_field_name("body") is None
         if not known.is_scope or not node.is_named or is_type or len(outer.path) >= _DEEPEST:
             return _Frame(node, kind, outer, role, above.name_start)
         name_node, declarator = node.child_by_field_name("name"), node
@@ -416,10 +424,10 @@ class _Walk:
         binding = inherited if inherited is _Role.PARAMETER else _Role.BIND
         if field in _BOUND_FIELDS:
             return _Role.READ if field == "name" and _reads(kind, above) else binding
-        if field == "left" and _DECLARES.search(parent):
+        if field == "left" and _kind_of(parent).declares:
             return binding
         if field == "left":
-            return _Role.ASSIGN if _ASSIGNS.search(parent) else _Role.READ
+            return _Role.ASSIGN if _kind_of(parent).assigns else _Role.READ
         if field == "value" and "pattern" in parent:
             return inherited
         if field in _MEMBER_FIELDS and inherited in _PASSED_ON:
@@ -456,7 +464,7 @@ class _Walk:
             yield _Name(line, scope, name, role)
         else:
             arrow = above.before == "->" and parent.endswith("expression")
-            is_keyed = bool(_KEYED.search(parent))  # or a variable: the grammar does not say
+            is_keyed = _kind_of(parent).is_keyed  # or a variable: the grammar does not say
             is_member = arrow or above.before in _DOTS or kind == "field_identifier"
             if is_member or is_keyed:
                 yield _Name(line, scope, name, _Role.MEMBER)

@@ -89,11 +89,17 @@ class Names:
         while stack:
             node, private, annotation = stack.pop()
             within = names.add(node, private, annotation) if type(node) in _TELLING else private
-            below = [
-                (child, within, annotation or field in ("annotation", "returns"))
-                for field, child in _children(node)
-            ]
-            stack.extend(reversed(below))
+            below: list[tuple[ast.AST, int, bool]] = []
+            for field in node._fields:
+                value = None if field in _BARE else getattr(node, field, None)
+                annotates = annotation or field in ("annotation", "returns")
+                if isinstance(value, ast.AST):
+                    below.append((value, within, annotates))
+                elif isinstance(value, list):  # without docstrings
+                    children = [child for child in value if isinstance(child, ast.AST)]
+                    below += [(c, within, annotates) for c in children if not _is_text(c)]
+            below.reverse()
+            stack += below
         return names
 
     def _join(self, names: Names) -> None:
@@ -181,20 +187,6 @@ def top_level(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
                 yield from getattr(node, field, [])
             for handler in getattr(node, "handlers", []):
                 yield from handler.body
-
-
-def _children(node: ast.AST) -> Iterator[tuple[str, ast.AST]]:
-    """Yield the nodes below a node, without docstrings, with the names of their fields."""
-    for field in node._fields:
-        if field in _BARE:
-            continue
-        value = getattr(node, field, None)
-        if isinstance(value, ast.AST):
-            yield field, value
-        elif isinstance(value, list):
-            for item in value:
-                if isinstance(item, ast.AST) and not _is_text(item):
-                    yield field, item
 
 
 def _is_text(node: ast.AST) -> bool:

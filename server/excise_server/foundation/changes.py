@@ -157,15 +157,14 @@ def _differing(old: Sequence[str], new: Sequence[str]) -> Iterator[Span]:
 def _matched(old: Sequence[str], new: Sequence[str], head: int) -> Iterator[tuple[int, int]]:
     """Yield the canonical alignment of the lines that have a key, after so many equal lines."""
     sides = [
-        [line for line in range(head, len(lines)) if line_key(lines[line])] for lines in (old, new)
+        {at: key for at in range(head, len(lines)) if (key := line_key(lines[at]))}
+        for lines in (old, new)
     ]
     vocabulary = Vocabulary()
-    o, a = (
-        vocabulary.intern([line_key(lines[line]) for line in places])
-        for lines, places in zip((old, new), sides, strict=True)
-    )
+    o, a = (vocabulary.intern(list(keys.values())) for keys in sides)
+    o_lines, a_lines = map(list, sides)
     for o_line, a_line in align(o, a).pairs:
-        yield sides[0][o_line], sides[1][a_line]
+        yield o_lines[o_line], a_lines[a_line]
 
 
 def _shared(old: Sequence[str], new: Sequence[str]) -> int:

@@ -350,7 +350,8 @@ def _part_of(statement: ast.stmt) -> _StatementNames:
                 names = [name]
                 if place.is_top:
                     part.signatures |= _signatures(f"{name}.", node.body)
-        part.bound.update(names)
+        if names:
+            part.bound.update(names)
         if place.is_top:
             part.names.update(names)
     part.has_any |= own_module == _OWN_MODULE
