@@ -33,6 +33,7 @@ ALLOWED = {
     "--intent": "review compare",
     "--verdicts": "review land",
     "--run": CANDIDATES,
+    "--cross": "review",
     "--timeout": f"{CANDIDATES} eval",
     "--task": CANDIDATES,
     "--format": f"{CANDIDATES} since cluster compare eval",
