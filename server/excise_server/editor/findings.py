@@ -269,6 +269,17 @@ def find(analysis: Analysis) -> Findings | None:
     names = names_of(analysis.snapshot.revisions)
     shown = [index for index, decided in enumerate(analysis.decided) if not decided][:MAX_HUNKS]
     pairs = min(MAX_PAIRS, MAX_DATA // max(len(shown), 1))
+    matrix = analysis.comparison.matrix
+    data: dict[str, Any] = {
+        "kind": "file",
+        "signature": analysis.comparison.signature,
+        "ids": list(matrix.ids),
+        "ranking": [ranked.id for ranked in analysis.comparison.ranking],
+    }
+    if len(matrix.ids) <= MAX_MATRIX:
+        data["similarity"] = [[round(x, 4) for x in row] for row in matrix.values.tolist()]
+    if len(matrix.ids) <= MAX_LISTED:
+        data["words"] = words_of(matrix.ids, matrix.word)
     return Findings(
         message="\n".join(
             [
@@ -278,7 +289,7 @@ def find(analysis: Analysis) -> Findings | None:
                 *_pairs(analysis, names),
             ]
         ),
-        data=_data(analysis),
+        data=data,
         hunks=tuple(
             HunkFinding(
                 analysis.lines[index],
@@ -433,21 +444,6 @@ def _pair_lines(
         yield f"ES {es} {names[a]} / {names[b]}: {word}"
 
 
-def _data(analysis: Analysis) -> dict[str, Any]:
-    matrix = analysis.comparison.matrix
-    data: dict[str, Any] = {
-        "kind": "file",
-        "signature": analysis.comparison.signature,
-        "ids": list(matrix.ids),
-        "ranking": [ranked.id for ranked in analysis.comparison.ranking],
-    }
-    if len(matrix.ids) <= MAX_MATRIX:
-        data["similarity"] = [[round(x, 4) for x in row] for row in matrix.values.tolist()]
-    if len(matrix.ids) <= MAX_LISTED:
-        data["words"] = words_of(matrix.ids, matrix.word)
-    return data
-
-
 def _hunk_data(analysis: Analysis, index: int, limit: int) -> dict[str, Any]:
     data: dict[str, Any] = {"kind": "hunk", "index": index}
     if not limit:
@@ -541,7 +537,18 @@ def explain_file(analysis: Analysis) -> list[Block]:
     blocks: list[Block] = [Line(headline(analysis, names))]
     blocks += map(Line, group_lines(analysis, names))
     if len(order) > 1:
-        blocks += _words(analysis, order, names)
+        # A line for each word that says more than the number, with its pairs.
+        matrix = analysis.comparison.matrix
+        pairs: dict[str, list[str]] = {word: [] for word in SAME}
+        for a, b in combinations(order, 2):
+            if (level := matrix.level(a, b)) is not None:
+                pair = f"{names[a]} / {names[b]}"
+                pairs[level.word].append(level_words(pair, level.renamed, "{} / {}"))
+        blocks += [
+            Line(f"{word}: {listed(phrases, MAX_NAMES)}")
+            for word, phrases in pairs.items()
+            if phrases
+        ]
         blocks.append(Line(f"Best first: {listed((names[index] for index in order), MAX_NAMES)}"))
         blocks.append(Line(f"Order: {order_words(analysis.snapshot.intent)}"))
         blocks += [Line(DISAGREE)] * disagree(comparison.ranking)
@@ -563,19 +570,6 @@ def _scores(analysis: Analysis, order: Sequence[int], names: Sequence[str]) -> B
         f"ES of {len(values):,} pairs: {digits(values[0])} to {digits(values[-1])}, "
         f"mean {digits(mean)}; the diagnostic of the first line has all"
     )
-
-
-def _words(analysis: Analysis, order: Sequence[int], names: Sequence[str]) -> list[Block]:
-    """Return a line for each word that says more than the number, with its pairs."""
-    matrix = analysis.comparison.matrix
-    pairs: dict[str, list[str]] = {word: [] for word in SAME}
-    for a, b in combinations(order, 2):
-        if (level := matrix.level(a, b)) is not None:
-            pair = f"{names[a]} / {names[b]}"
-            pairs[level.word].append(level_words(pair, level.renamed, "{} / {}"))
-    return [
-        Line(f"{word}: {listed(phrases, MAX_NAMES)}") for word, phrases in pairs.items() if phrases
-    ]
 
 
 def _variant(analysis: Analysis, hunk: Hunk, variant: Variant, names: Sequence[str]) -> list[Block]:

@@ -180,10 +180,31 @@ class _Take:
         self.facts: dict[str, list[Fact]] = defaultdict(list)
         self.origins: dict[str, Side | None] = {}
         for choice in choices:
-            self._choose(choice)
+            candidate = self._candidate(choice.candidate)
+            files = self._files_of(choice)
+            if not files and choice.path:
+                paths = [shown_name(file.path) for file in self._files_of(Choice(candidate.id))]
+                label = shown_name(candidate.label)
+                hint = f"it changes {first_few(paths, 8)}"
+                raise SourceError(f"{label} does not change {shown_name(choice.path)}", hint=hint)
+            for file in files:
+                pieces = self._pieces(candidate, file, choice)
+                self._add(candidate, file, list(pieces), in_conflict=choice.in_conflict)
         self.units = list(self._taken_units())
-        for unit in () if split else self.units:
-            self._complete(unit)
+        for unit in () if split else self.units:  # the hunks of units that were not chosen
+            candidate = self._candidate(unit.candidate)
+            file = self._reviewed(candidate)[unit.path]
+            name = f"#{hunk_name(*unit.chosen[0])}"
+            self._add(
+                candidate,
+                file,
+                [
+                    replace(self._hunk(candidate, file, lines), with_hunk=name)
+                    for lines in unit.hunks
+                    if lines not in unit.chosen
+                ],
+                in_conflict=any(c.in_conflict for c in self.choices if c.candidate == candidate.id),
+            )
         changed = [(line.owner.id, path) for path, own in self.lines.items() for line in own]
         changed += [(fact.owner.id, path) for path, own in self.facts.items() for fact in own]
         self._changed = set(changed)
@@ -261,19 +282,6 @@ class _Take:
         return [files[choice.path]] if choice.path in files else renamed[:1]
 
     # --- what was chosen ---
-
-    def _choose(self, choice: Choice) -> None:
-        """Add the pieces of a choice."""
-        candidate = self._candidate(choice.candidate)
-        files = self._files_of(choice)
-        if not files and choice.path:
-            paths = [shown_name(file.path) for file in self._files_of(Choice(candidate.id))]
-            label = shown_name(candidate.label)
-            hint = f"it changes {first_few(paths, 8)}"
-            raise SourceError(f"{label} does not change {shown_name(choice.path)}", hint=hint)
-        for file in files:
-            pieces = self._pieces(candidate, file, choice)
-            self._add(candidate, file, list(pieces), in_conflict=choice.in_conflict)
 
     def _add(
         self,
@@ -378,22 +386,6 @@ class _Take:
                     chosen = tuple(hunk for hunk in hunks if hunk in of_file)
                     is_whole = not self._split or len(chosen) == len(hunks)
                     yield TakenUnit(identity, path, hunks, chosen, names, is_whole)
-
-    def _complete(self, unit: TakenUnit) -> None:
-        """Add the hunks of a unit that were not chosen."""
-        candidate = self._candidate(unit.candidate)
-        file = self._reviewed(candidate)[unit.path]
-        name = f"#{hunk_name(*unit.chosen[0])}"
-        self._add(
-            candidate,
-            file,
-            [
-                replace(self._hunk(candidate, file, lines), with_hunk=name)
-                for lines in unit.hunks
-                if lines not in unit.chosen
-            ],
-            in_conflict=any(c.in_conflict for c in self.choices if c.candidate == candidate.id),
-        )
 
     def _said_of_units(self) -> Iterator[str]:
         for unit in self.units:
