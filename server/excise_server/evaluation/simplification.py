@@ -89,7 +89,8 @@ def simplification(
     for pair in kept:
         by_split.setdefault(pair.split, []).append(pair.operations)
     changes = {name: [done.change for done in every] for name, every in by_split.items()}
-    edges = _edges([change for every in changes.values() for change in every], bins)
+    every_change = [float(change) for every in changes.values() for change in every]
+    edges = np.histogram_bin_edges(every_change, bins)
     splits = {
         name: {
             "n": len(every),
@@ -214,17 +215,12 @@ def divergence(values: Sequence[float], others: Sequence[float], *, bins: int = 
 
     The bins are of equal width, from the least value of both to the largest.
     """
-    edges = _edges([*values, *others], bins)
+    edges = np.histogram_bin_edges([*map(float, values), *map(float, others)], bins)
     p, q = (np.histogram(side, edges)[0] for side in (values, others))
     p, q = p / p.sum(), q / q.sum()
     middle = (p + q) / 2
     js = max(0.0, (_kl(p, middle) + _kl(q, middle)) / 2)
     return Divergence(_kl(p, q), js, sqrt(js))
-
-
-def _edges(values: Sequence[float], bins: int) -> Floats:
-    """Return the edges of bins of equal width, from the least value to the largest."""
-    return np.histogram_bin_edges(np.asarray(values, dtype=float), bins=bins)
 
 
 def _kl(p: Floats, q: Floats) -> float:

@@ -176,7 +176,8 @@ def _read(git: Git, top: str, head: Listing, worktrees: Collection[str]) -> Work
             working.asides.append(f"{visible(path)}: a repository of its own, not compared")
     with suppress(OSError):
         written = os.stat(os.path.join(git_dir, "index")).st_mtime_ns
-    common = os.path.dirname(os.path.dirname(git_dir)) if _is_linked(top, git_dir) else git_dir
+    is_linked = git_dir != os.path.join(top, ".git")
+    common = os.path.dirname(os.path.dirname(git_dir)) if is_linked else git_dir
     # The index's and the working files' changes to HEAD, and the index's blobs.
     indexed: dict[str, str] = {}
     unmerged: dict[str, None] = {}
@@ -230,17 +231,13 @@ def _own_folder(top: str) -> str:
     return link if os.path.isdir(link) else own_folder(top)
 
 
-def _is_linked(top: str, git_dir: str) -> bool:
-    return git_dir != os.path.join(top, ".git")
-
-
 def _may_be_elsewhere(top: str, git_dir: str) -> bool:
     """Whether a config may place the working tree elsewhere, so that git has to be asked.
 
     Of a linked worktree ``core.worktree`` counts only with ``extensions.worktreeConfig``, which
     git takes from the repository's own config file, and from nothing that this includes.
     """
-    if not _is_linked(top, git_dir):
+    if git_dir == os.path.join(top, ".git"):
         return True
     common = os.path.dirname(os.path.dirname(git_dir))
     try:

@@ -332,7 +332,15 @@ class Store:
         with self._connected() as connection, writing(connection):
             for statement, rows in changes:
                 connection.executemany(statement, rows)
-            self._forget_old(connection)
+            oldest = self.now - DAYS * 86_400
+            for table, most in (("pins", MAX_PINS), ("choices", -1), ("seen", MAX_SEEN)):
+                newest = f"select rowid from {table} order by used desc, rowid desc limit ?"  # noqa: S608
+                old = f"delete from {table} where used < ? or rowid not in ({newest})"  # noqa: S608
+                connection.execute(old, (oldest, most))
+            for file in self.path.parent.glob("*.sqlite3"):
+                with suppress(OSError):
+                    if file != self.path and file.stat().st_mtime < oldest:
+                        file.unlink()
 
     @contextmanager
     def _connected(self) -> Iterator[sqlite3.Connection]:
@@ -379,14 +387,3 @@ class Store:
             connection.close()
             raise
         return connection
-
-    def _forget_old(self, connection: sqlite3.Connection) -> None:
-        oldest = self.now - DAYS * 86_400
-        for table, most in (("pins", MAX_PINS), ("choices", -1), ("seen", MAX_SEEN)):
-            newest = f"select rowid from {table} order by used desc, rowid desc limit ?"  # noqa: S608
-            old = f"delete from {table} where used < ? or rowid not in ({newest})"  # noqa: S608
-            connection.execute(old, (oldest, most))
-        for file in self.path.parent.glob("*.sqlite3"):
-            with suppress(OSError):
-                if file != self.path and file.stat().st_mtime < oldest:
-                    file.unlink()

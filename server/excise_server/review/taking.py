@@ -26,7 +26,6 @@ from typing import NamedTuple
 
 import msgspec
 
-from excise.patches.blocks import Span
 from excise.text import byte_lines, raw_lines
 from excise_server.foundation.changes import LINK, SUBMODULE, Side, differing_lines
 from excise_server.foundation.escape import path_spelled, printable, shown_name
@@ -313,7 +312,15 @@ class _Take:
             yield Fact(candidate, file.path, "file", result, change)
             return
         texts = [raw_lines(side.text or "") for side in (change.old, change.new)]
-        yield from _all_lines(candidate, file.path, old, new, differing_lines(*texts))
+        # Everything that a candidate does to the lines of a file, byte for byte.
+        line = shift = 0
+        for lo, hi, start, stop in (*differing_lines(*texts), (len(old.lines), -1, -1, -1)):
+            for first, last in _differing(old.lines[line:lo], new.lines[line + shift : lo + shift]):
+                data = b"".join(new.lines[line + shift + first : line + shift + last])
+                yield NewLines(candidate, file.path, line + first, line + last, data, True, False)
+            if hi >= 0:
+                yield NewLines(candidate, file.path, lo, hi, b"".join(new.lines[start:stop]), True)
+            line, shift = hi, stop - hi
         if change.path != file.path:
             yield Fact(candidate, file.path, "name", change.path, change)
         if change.old.mode != change.new.mode:
@@ -632,23 +639,6 @@ def _lines(change: FileChange) -> tuple[ByteLines | None, ByteLines | None]:
     if change.old is None or change.new is None:
         return None, None
     return change.old.lines, change.new.lines
-
-
-def _all_lines(
-    candidate: Candidate, path: str, old: ByteLines, new: ByteLines, spans: Iterable[Span]
-) -> Iterator[NewLines]:
-    """Yield everything that a candidate does to the lines of a file, byte for byte.
-
-    - ``spans``: where the text differs.
-    """
-    line = shift = 0
-    for lo, hi, start, stop in (*spans, (len(old.lines), -1, -1, -1)):
-        for first, last in _differing(old.lines[line:lo], new.lines[line + shift : lo + shift]):
-            data = b"".join(new.lines[line + shift + first : line + shift + last])
-            yield NewLines(candidate, path, line + first, line + last, data, True, False)
-        if hi >= 0:
-            yield NewLines(candidate, path, lo, hi, b"".join(new.lines[start:stop]), True)
-        line, shift = hi, stop - hi
 
 
 def _differing(old: Sequence[bytes], new: Sequence[bytes]) -> Iterator[tuple[int, int]]:
