@@ -120,19 +120,6 @@ _GROUPS = (
 """What is said of a group: the word that claims least decides."""
 
 
-def group_words(analysis: Analysis, names: Sequence[str], cluster: int) -> str:
-    """Return the members of a group: ``2 have the same code: ada, bo``, or one name alone."""
-    members = analysis.comparison.clusters[cluster].members
-    who = listed(names[member] for member in members)
-    if len(members) == 1:
-        return who
-    matrix = analysis.comparison.matrix
-    first, *others = members
-    words = {matrix.word(first, member) for member in others}
-    say = next((say for word, say in _GROUPS if word in words), _GROUPS[-1][1])
-    return f"{len(members)} {say}: {who}"
-
-
 def hunk_words(hunk: Hunk, count: int, names: Sequence[str]) -> str:
     """Return how many candidates change a hunk, and how: ``2 of 5 make this change``.
 
@@ -392,7 +379,7 @@ def group_lines(analysis: Analysis, names: Sequence[str]) -> list[str]:
     """Return a line for each group in order, with the facts that give its members their places."""
     comparison = analysis.comparison
     lines = []
-    for index, cluster in enumerate(comparison.clusters[:MAX_GROUPS]):
+    for cluster in comparison.clusters[:MAX_GROUPS]:
         members_by_facts: dict[str, list[str]] = {}
         for ranked in comparison.ranking:
             if ranked.index in cluster.members:
@@ -406,8 +393,14 @@ def group_lines(analysis: Analysis, names: Sequence[str]) -> list[str]:
         ]
         if len(names) == 1 and not phrases:
             continue  # the first line already says it
-        remarks = f": {'; '.join(phrases)}" if phrases else ""
-        lines.append(f"{group_words(analysis, names, index)}{remarks}")
+        # "2 have the same code: ada, bo", or one name alone.
+        words = listed(names[member] for member in cluster.members)
+        if len(cluster.members) > 1:
+            first, *others = cluster.members
+            found = {comparison.matrix.word(first, member) for member in others}
+            say = next((say for word, say in _GROUPS if word in found), _GROUPS[-1][1])
+            words = f"{len(cluster.members)} {say}: {words}"
+        lines.append(words + (f": {'; '.join(phrases)}" if phrases else ""))
     if (rest := len(comparison.clusters) - MAX_GROUPS) > 0:
         lines.append(f"… and {rest} more groups")
     return lines

@@ -272,39 +272,33 @@ def find_checkouts(
         listed += candidates[:MAX_WORKTREES]
     if selection.chosen.get("git"):
         shown = {name for candidate in listed for name in candidate.names}
-        listed += _refs(repository, selection, shown, rejected)
+        patterns = selection.chosen["git"]
+        refs, unusable = find_refs(repository, patterns)
+        commits = [*_commits(repository, patterns, refs)]
+        if "git" not in selection.optional and not (refs or unusable or commits):
+            shown_patterns = ", ".join(map(visible, patterns))
+            rejected.append(Rejected("git", f"none matches {shown_patterns}"))
+        rejected += unusable
+        candidates = [
+            each for each in commits if is_chosen(selection, repository.top, each, (each.given,))
+        ]
+        for ref in refs:
+            branch = ref.short if ref.scheme in ("branch", "remote") else ""
+            names = in_order([ref.name])
+            candidate = Candidate(ref.name, "", branch, ref.commit, names, ref.given)
+            if ref.name not in shown and is_chosen(
+                selection, repository.top, candidate, (ref.short, ref.full, ref.given)
+            ):
+                candidates.append(candidate)
+        if len(candidates) > MAX_REFS:
+            cut = _cut("git", [c.id for c in candidates], MAX_REFS, "with the newest commits")
+            rejected.append(cut)
+        listed += candidates[:MAX_REFS]
     ids = unique_ids([candidate.id for candidate in listed])
     return [
         replace(candidate, id=name, names=(name, *candidate.names[1:]))
         for candidate, name in zip(listed, ids, strict=True)
     ], rejected
-
-
-def _refs(
-    repository: Repository, selection: Selection, shown: set[str], rejected: list[Rejected]
-) -> list[Candidate]:
-    patterns = selection.chosen["git"]
-    refs, unusable = find_refs(repository, patterns)
-    commits = [*_commits(repository, patterns, refs)]
-    if "git" not in selection.optional and not (refs or unusable or commits):
-        shown_patterns = ", ".join(map(visible, patterns))
-        rejected.append(Rejected("git", f"none matches {shown_patterns}"))
-    rejected += unusable
-    candidates = [
-        each for each in commits if is_chosen(selection, repository.top, each, (each.given,))
-    ]
-    for ref in refs:
-        branch = ref.short if ref.scheme in ("branch", "remote") else ""
-        names = in_order([ref.name])
-        candidate = Candidate(ref.name, "", branch, ref.commit, names, ref.given)
-        if ref.name not in shown and is_chosen(
-            selection, repository.top, candidate, (ref.short, ref.full, ref.given)
-        ):
-            candidates.append(candidate)
-    if len(candidates) > MAX_REFS:
-        cut = _cut("git", [c.id for c in candidates], MAX_REFS, "with the newest commits")
-        rejected.append(cut)
-    return candidates[:MAX_REFS]
 
 
 def _commits(

@@ -79,7 +79,20 @@ class Reviews:
         if not rows or (rows[0][0] and not context.trusted):
             return None  # a commit is read by git, which is not started without trust
         try:
-            return _remembered(rows[0], context)
+            commit, blob_path, text, digest, kept_spans, voices = rows[0]
+            if commit:
+                repository = _repository(context)
+                if repository is None:
+                    raise SourceError("the repository is gone")
+                text = normalise(text_of(repository.blob(f"{commit}:{blob_path}").data))
+                if voice_of(text) != digest:
+                    raise SourceError("the commit has a different text")
+            spans = {
+                (int(lo), int(hi)): frozenset(map(str, texts))
+                for lo, hi, *texts in json.loads(kept_spans)
+            }
+            voices_by_id = {str(name): str(voice) for name, voice in json.loads(voices).items()}
+            return Remembered(str(text), spans, voices_by_id)
         except (
             *(SourceError, ValueError, TypeError, KeyError, AttributeError, RecursionError),
         ) as error:
@@ -224,23 +237,6 @@ def _committed(context: Context, text: str) -> tuple[str, str]:
     except SourceError:
         return "", ""
     return (head, repository.path) if same else ("", "")
-
-
-def _remembered(row: Sequence[Any], context: Context) -> Remembered:
-    """Return the review in a row, which another program may have written."""
-    commit, blob_path, text, digest, kept_spans, voices = row
-    if commit:
-        repository = _repository(context)
-        if repository is None:
-            raise SourceError("the repository is gone")
-        text = normalise(text_of(repository.blob(f"{commit}:{blob_path}").data))
-        if voice_of(text) != digest:
-            raise SourceError("the commit has a different text")
-    spans = {
-        (int(lo), int(hi)): frozenset(map(str, texts)) for lo, hi, *texts in json.loads(kept_spans)
-    }
-    voices_by_id = {str(name): str(voice) for name, voice in json.loads(voices).items()}
-    return Remembered(str(text), spans, voices_by_id)
 
 
 def _repository(context: Context) -> Repository | None:

@@ -84,11 +84,6 @@ class CandidateRelation:
         return self.reasons[0].word
 
     @property
-    def is_rival(self) -> bool:
-        """Whether they are attempts at one task."""
-        return self.word in _RIVALS
-
-    @property
     def issue(self) -> str:
         """The issue that both name, if nothing else makes them rivals."""
         issues = [each.issue for each in self.reasons if each.word in _RIVALS]
@@ -568,7 +563,7 @@ def tasks_of(
         raise ValueError("two candidates have one id")
     rivals: dict[str, dict[str, CandidateRelation]] = {member.id: {} for member in members}
     for relation in related:
-        if relation.is_rival and {relation.first, relation.second} <= rivals.keys():
+        if relation.word in _RIVALS and {relation.first, relation.second} <= rivals.keys():
             rivals[relation.first][relation.second] = relation
             rivals[relation.second][relation.first] = relation
     known = defaultdict[tuple[str, ...], list[Candidate]](list)
