@@ -281,7 +281,6 @@ def _is_plain(mail: Mail) -> bool:
 
 
 def _texts_of(mail: Mail, as_utf8: bool) -> Iterator[bytes]:
-    """Yield the text parts and patch attachments of a mail."""
     for part in mail.walk():
         name = str(part.get_filename() or "").lower()
         is_text = part.get_content_type() != "text/html" and part.get_content_maintype() == "text"

@@ -216,7 +216,6 @@ def _read_git(
     pulls: str | None,
     advance: Callable[[float], None],
 ) -> _Sent:
-    """Read heads and the commits of ranges."""
     facts = {} if pulls is None else read_pull_list(pulls)
     members: list[Member] = []
     rejected: list[Rejected] = []

@@ -256,7 +256,6 @@ def _heaviest(a: Bag, b: Bag, most: int) -> list[str]:
 
 
 def _is_part(word: str, others: Iterable[str]) -> bool:
-    """Whether a word is part of another word in the list."""
     return any(word != longer and word.lstrip("+-") in longer and word[0] == longer[0]
                for longer in others)  # fmt: skip
 
@@ -438,7 +437,6 @@ class _PairFinder:
         return self._closers[index]
 
     def _number(self, index: int) -> int:
-        """Return the number of a proposal among the edits."""
         if index not in self._numbers:
             self._numbers[index] = self._edits.add(self.proposals[index].whole)
         return self._numbers[index]

@@ -429,7 +429,6 @@ def _all_pairs(analysis: Analysis) -> Iterator[tuple[int, int]]:
 def _pair_lines(
     analysis: Analysis, names: Sequence[str], pairs: Iterable[tuple[int, int]]
 ) -> Iterator[str]:
-    """Yield the score and the word of pairs."""
     matrix = analysis.comparison.matrix
     for a, b in pairs:
         level, es = matrix.level(a, b), digits(float(matrix.values[a, b]))

@@ -194,7 +194,6 @@ def read_example(value: Mapping[str, Any]) -> Example:
 
 
 def _prediction(_: int, value: dict[str, Any]) -> tuple[str, str, str]:
-    """Read the prompt, the id and the text of a prediction."""
     if "id" not in value or not isinstance(value.get("prediction"), str):
         raise SourceError("'id' is missing, or 'prediction' is not a string")
     return str(value.get("prompt", "")), str(value["id"]), value["prediction"]

@@ -262,7 +262,6 @@ class Worker:
             raise Cancelled("the worker was ended on request")
 
     def _checked(self, kind: type[A], answer: w.Answer) -> A:
-        """Return an answer of the kind that was asked for."""
         if isinstance(answer, kind):
             self._latest = answer.work
             return answer
