@@ -116,7 +116,26 @@ def units_of(lines: Lines, granularity: str, vocabulary: Vocabulary) -> Units:
     if granularity == "token":
         return Units(lines.tokens, lines.tokens, first=lines.first)
     if granularity == "line":
-        return _line_units(lines, vocabulary)
+        first = lines.first
+        if lines.are_lexical:
+            # Every line with a key has tokens, and no other has any.
+            written = [line for line, name in enumerate(lines.ids) if name >= 0]
+            starts = array("i", [*map(first.__getitem__, written), first[-1]])
+            units = array("i", map(lines.ids.__getitem__, written))
+            return Units(lines.tokens, units, starts=starts, numbers=array("i", range(len(units))))
+        starts, kept, counted = array("i", [0]), array("i"), array("i")
+        keys, numbers, with_tokens = [], array("i"), 0
+        for line, key in enumerate(lines.keys):
+            number = with_tokens
+            with_tokens += first[line] < first[line + 1]
+            if key is None:
+                continue
+            numbers.append(number)
+            keys.append(("line", key))
+            counted.extend(lines.tokens[first[line] : first[line + 1]])
+            kept.extend(range(first[line], first[line + 1]))
+            starts.append(len(counted))
+        return Units(counted, vocabulary.intern(keys), starts=starts, kept=kept, numbers=numbers)
     return Units(lines.tokens, lines.tokens, lines=lines, first=lines.first)
 
 
@@ -175,29 +194,6 @@ def paper_order(origin: Units, a: array[int], b: array[int]) -> bool:
     """
     n = len(origin.units)
     return [o for o, _ in _matched(a, n)] <= [o for o, _ in _matched(b, n)]
-
-
-def _line_units(lines: Lines, vocabulary: Vocabulary) -> Units:
-    first = lines.first
-    if lines.are_lexical:
-        # Every line with a key has tokens, and no other has any.
-        written = [line for line, name in enumerate(lines.ids) if name >= 0]
-        starts = array("i", [*map(first.__getitem__, written), first[-1]])
-        units = array("i", map(lines.ids.__getitem__, written))
-        return Units(lines.tokens, units, starts=starts, numbers=array("i", range(len(units))))
-    starts, kept, counted = array("i", [0]), array("i"), array("i")
-    keys, numbers, with_tokens = [], array("i"), 0
-    for line, key in enumerate(lines.keys):
-        number = with_tokens
-        with_tokens += first[line] < first[line + 1]
-        if key is None:
-            continue
-        numbers.append(number)
-        keys.append(("line", key))
-        counted.extend(lines.tokens[first[line] : first[line + 1]])
-        kept.extend(range(first[line], first[line + 1]))
-        starts.append(len(counted))
-    return Units(counted, vocabulary.intern(keys), starts=starts, kept=kept, numbers=numbers)
 
 
 def _matched(flat: array[int], n_origin: int) -> Iterator[tuple[int, int]]:

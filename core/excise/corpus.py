@@ -84,7 +84,19 @@ class CorpusScore:
         if len(names) != len(rows):
             raise OptionError(f"{len(names)} tasks for {len(rows)} scores")
         values, keep, add, delete, signatures = zip(*rows, strict=True)
-        joined = f"{_joined(signatures)}|bs:{resamples}|seed:{seed}"
+        distinct = sorted(set(signatures))
+        if len({_but_tokenisers(signature) for signature in distinct}) > 1:
+            raise OptionError(
+                f"scores of different signatures have no mean: {' and '.join(distinct)}"
+            )
+        tokenisers = sorted(
+            {name for signature in distinct for name in _tokenisers(signature).split("+")}
+        )
+        # As in a matrix, grammars first.
+        tokenisers.sort(key=lambda name: name == "lexical")
+        first = distinct[0]
+        joined = first.replace(f"|tok:{_tokenisers(first)}|", f"|tok:{'+'.join(tokenisers)}|")
+        joined = f"{joined}|bs:{resamples}|seed:{seed}"
         means = (_mean(keep), _mean(add), _mean(delete))
         return cls(values, names, *means, joined, resamples, seed)
 
@@ -252,18 +264,6 @@ def corpus_score(
 def _mean(values: Iterable[float | None]) -> float | None:
     defined = [value for value in values if value is not None]
     return sum(defined) / len(defined) if defined else None
-
-
-def _joined(signatures: Sequence[str]) -> str:
-    """Return one signature for all scores, which may differ only in their tokenisers."""
-    distinct = sorted(set(signatures))
-    if len({_but_tokenisers(signature) for signature in distinct}) > 1:
-        raise OptionError(f"scores of different signatures have no mean: {' and '.join(distinct)}")
-    names = sorted({name for signature in distinct for name in _tokenisers(signature).split("+")})
-    # As in a matrix, grammars first.
-    names.sort(key=lambda name: name == "lexical")
-    first = distinct[0]
-    return first.replace(f"|tok:{_tokenisers(first)}|", f"|tok:{'+'.join(names)}|")
 
 
 def _tokenisers(signature: str) -> str:

@@ -356,11 +356,11 @@ def excision_score(
     languages.check(language, path, strict=strict)
     start = normalised(origin, "origin")
     texts = [normalised(text, "reference") for text in references_of(start, reference)]
-    contents = [start, *texts, normalised(hypothesis, "hypothesis")]
-    scores = [
-        _score_triple((contents[0], text, contents[-1]), options, language, path, DIRECTED, timeout)
-        for text in texts
-    ]
+    last = normalised(hypothesis, "hypothesis")
+    scores = []
+    for text in texts:
+        preparation, [a, b] = prepare((start, text, last), options, language, path, timeout)
+        scores.append(score_pair(preparation, a, b, DIRECTED))
     best = max(range(len(scores)), key=lambda at: (scores[at].exact, -at))
     return replace(scores[best], reference=best)
 
@@ -392,7 +392,8 @@ def similarity(
     options = Options(granularity, lcs, "f1", comments, place or "")
     languages.check(language, path, strict=strict)
     contents = (normalised(origin, "origin"), normalised(a, "a"), normalised(b, "b"))
-    return _score_triple(contents, options, language, path, SYMMETRIC, timeout)
+    preparation, [own_a, own_b] = prepare(contents, options, language, path, timeout)
+    return score_pair(preparation, own_a, own_b, SYMMETRIC)
 
 
 def references_of(origin: Content, reference: Content | Sequence[Content]) -> list[Content]:
@@ -409,18 +410,6 @@ def references_of(origin: Content, reference: Content | Sequence[Content]) -> li
     if not reference:
         raise OptionError("reference is an empty list; at least one reference is needed")
     return list(reference)  # type: ignore[arg-type]
-
-
-def _score_triple(
-    contents: tuple[Content, Content, Content],
-    options: Options,
-    language: str | None,
-    path: str | None,
-    names: Names,
-    timeout: float | None,
-) -> Score:
-    preparation, [a, b] = prepare(contents, options, language, path, timeout)
-    return score_pair(preparation, a, b, names)
 
 
 def score_pair(

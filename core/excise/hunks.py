@@ -285,7 +285,12 @@ class HunkFinder:
             for preparation, prepared, is_raw in side.readings
         ]
         lines = _Lines(text, exact, _hollow([reading for _, reading in pairs], len(names)))
-        return _Revision(side, lines, (origin, names), pairs, _matched(origin, names, pairs))
+        # Which lines with units all readings keep, all alike (-1: others).
+        line = _kept(*pairs[0])
+        for pair in pairs[1:]:
+            line = np.where(line == _kept(*pair), line, -1)
+        line[line >= 0] = np.where(origin[line >= 0] == names[line[line >= 0]], line[line >= 0], -1)
+        return _Revision(side, lines, (origin, names), pairs, line)
 
 
 def _reading_of(text: Text, preparation: Preparation, prepared: Prepared, is_raw: bool) -> _Reading:
@@ -323,17 +328,6 @@ def _hollow(readings: Sequence[_Reading], count: int) -> bytes:
         if not reading.is_raw:
             hollow &= reading.first[1:] == reading.first[:-1]
     return hollow.tobytes()
-
-
-def _matched(origin: Ints, revision: Ints, readings: Sequence[tuple[_Reading, _Reading]]) -> Ints:
-    """Return which lines with units the readings of a revision keep, all alike (-1: others)."""
-    import numpy as np
-
-    line = _kept(*readings[0])
-    for pair in readings[1:]:
-        line = np.where(line == _kept(*pair), line, -1)
-    line[line >= 0] = np.where(origin[line >= 0] == revision[line[line >= 0]], line[line >= 0], -1)
-    return line
 
 
 def _kept(origin: _Reading, revision: _Reading) -> Ints:

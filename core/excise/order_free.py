@@ -151,7 +151,17 @@ def added(
     if parent.parent is not None and parent.type == "block":
         inside = (*inside, *parents.get(parent.parent.type, ()))
     times = Counter(name for child in parent.named_children for name in set(_names(child, data)))
-    shown, found = _qualified(parent, data), list[Addition]()
+    node, above = parent, list[str]()
+    while node is not None:
+        name = node.child_by_field_name("name") or node.child_by_field_name("key")
+        if name is None and node.type == "impl_item":
+            name = node.child_by_field_name("type")
+        if name is None and node.type == "table":
+            name = next(iter(node.named_children), None)
+        if name is not None:
+            above.append(_text(name, data).strip("\"'"))
+        node = node.parent
+    shown, found = ".".join(reversed(above)), list[Addition]()
     for members, place in runs:
         kinds = {member.type for member in members}
         groups = frozenset(group for group in inside if kinds <= group)
@@ -255,20 +265,6 @@ def _specifiers(node: Any) -> Iterator[Any]:  # noqa: ANN401
             )
         else:
             waiting += child.named_children
-
-
-def _qualified(node: Any, data: bytes) -> str:  # noqa: ANN401
-    names = []
-    while node is not None:
-        name = node.child_by_field_name("name") or node.child_by_field_name("key")
-        if name is None and node.type == "impl_item":
-            name = node.child_by_field_name("type")
-        if name is None and node.type == "table":
-            name = next(iter(node.named_children), None)
-        if name is not None:
-            names.append(_text(name, data).strip("\"'"))
-        node = node.parent
-    return ".".join(reversed(names))
 
 
 def _text(node: Any, data: bytes) -> str:  # noqa: ANN401

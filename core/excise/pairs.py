@@ -93,12 +93,30 @@ def compare(
     """
     import numpy as np
 
-    standings = _counted(group, map, cancel, of_first)
+    k = len(group.revisions)
+    units, lines = group.preparation.origin.units, group.preparation.origin_lines
+    revisions = [(r.slid, r.units.tokens, r.units.starts) for r in group.revisions]
+    planes = np.zeros((4, k, k))
+    _run(Batch(units.tokens, units.starts, revisions, lines), planes, map, cancel, of_first)
+    values, anchored, anywhere, contained = planes
+    overlaps, by_lines = np.zeros((k, k), np.bool_), np.zeros((k, k), np.bool_)
+    standings = Standings(values, anchored, anywhere, contained, overlaps, by_lines)
     np.fill_diagonal(standings.contained, 1.0)
     undefined = standings.values < 0
     for plane in (standings.values, standings.anchored, standings.anywhere):
         plane[undefined] = 0.0
-    standings.overlaps[:] = _overlaps(group, standings)
+    # Which pairs overlap, if no guard decides: by fractions where floats are too near.
+    contained = np.maximum(standings.contained, standings.contained.T)
+    apart = standings.anywhere - standings.anchored
+    elsewhere = (standings.anywhere >= float(NEARLY_ALL)) & (apart >= float(MOVED))
+    near = (abs(apart - float(MOVED)) < NEARLY_TIED) | (
+        abs(standings.anywhere - float(NEARLY_ALL)) < NEARLY_TIED
+    )
+    overlapping: Mask = elsewhere | (contained >= float(SOME))
+    for i, j in zip(*np.nonzero(np.triu(near, 1)), strict=True):
+        score = score_pair(group.preparation, group.revisions[i], group.revisions[j])
+        overlapping[i, j] = overlapping[j, i] = score.text_word == OVERLAPS
+    standings.overlaps[:] = overlapping
     same, undone = _guards(group.revisions)
     for plane in (standings.values, standings.anchored, standings.anywhere):
         plane[undone] = 0.0
@@ -155,22 +173,6 @@ def compare_one(
     return standings
 
 
-def _counted(
-    group: Group[PreparedOrigin], map: Map, cancel: CancelFlag | None, of_first: bool
-) -> Standings:
-    """Return what the kernel finds, place by place, or -1 if no operation is defined."""
-    import numpy as np
-
-    k = len(group.revisions)
-    units, lines = group.preparation.origin.units, group.preparation.origin_lines
-    revisions = [(r.slid, r.units.tokens, r.units.starts) for r in group.revisions]
-    planes = np.zeros((4, k, k))
-    _run(Batch(units.tokens, units.starts, revisions, lines), planes, map, cancel, of_first)
-    values, anchored, anywhere, contained = planes
-    overlaps, by_lines = np.zeros((k, k), np.bool_), np.zeros((k, k), np.bool_)
-    return Standings(values, anchored, anywhere, contained, overlaps, by_lines)
-
-
 def _run(batch: Batch, planes: Values, map: Map, cancel: CancelFlag | None, of_first: bool) -> None:
     k = planes.shape[1]
     steps = k if of_first else min(k, BLOCKS)
@@ -198,23 +200,6 @@ def _by_raw_lines(
     raw = group.preparation.raw()
     lines = Group(raw, tuple(raw.revision(group.revisions[i].text, cancel) for i in rows))
     standings.write(rows, compare(lines, map, cancel, raw=True), wanted[np.ix_(rows, rows)], names)
-
-
-def _overlaps(group: Group[PreparedOrigin], standings: Standings) -> Mask:
-    """Return which pairs overlap, if no guard decides: by fractions where floats are too near."""
-    import numpy as np
-
-    contained = np.maximum(standings.contained, standings.contained.T)
-    apart = standings.anywhere - standings.anchored
-    elsewhere = (standings.anywhere >= float(NEARLY_ALL)) & (apart >= float(MOVED))
-    near = (abs(apart - float(MOVED)) < NEARLY_TIED) | (
-        abs(standings.anywhere - float(NEARLY_ALL)) < NEARLY_TIED
-    )
-    overlapping: Mask = elsewhere | (contained >= float(SOME))
-    for i, j in zip(*np.nonzero(np.triu(near, 1)), strict=True):
-        score = score_pair(group.preparation, group.revisions[i], group.revisions[j])
-        overlapping[i, j] = overlapping[j, i] = score.text_word == OVERLAPS
-    return overlapping
 
 
 def _guards(revisions: tuple[Prepared, ...]) -> tuple[Mask, Mask]:

@@ -210,7 +210,7 @@ class ScoreMatrix:
         ]
         task = _Task(
             names, {path or "": source}, [ChangeSet()] * len(names),
-            [_edited(path or "", source, content) for content in contents],
+            [{} if content == source else {path or "": content} for content in contents],
             options, language, map, cancel, timeout, readings=readings or Readings(),
         )  # fmt: skip
         try:
@@ -291,7 +291,8 @@ class ScoreMatrix:
             change_set, edited = revision, _edits_of(task.origin, revision)
         else:
             [(path, origin)] = task.origin.items()
-            edited = _edited(path, origin, normalised(revision, f"revision {id!r}"))
+            content = normalised(revision, f"revision {id!r}")
+            edited = {} if content == origin else {path: content}
         task = replace(
             task,
             change_sets=[*task.change_sets[:at], change_set, *task.change_sets[at + 1 :]],
@@ -570,10 +571,6 @@ class _Task:
         if not self.basis:
             return list(self.origin)
         return sorted({path for files in self.edited for path in files})
-
-
-def _edited(path: str, origin: Content, content: Content) -> dict[str, Content]:
-    return {} if content == origin else {path: content}
 
 
 def _edits_of(origin: Mapping[str, Content], change_set: ChangeSet) -> dict[str, Content]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from array import array
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
@@ -213,31 +212,30 @@ class RelatedPool:
 
         Raises PatchError if more than 12,000 patches hang together.
         """
+        import numpy as np
+
         least = 1.0 - distance - 1e-9
         edges: list[tuple[int, int]] = []
         for i in range(len(self)):
             edges += ((i, int(j)) for j in (self._closeness(i) >= least).nonzero()[0] if j > i)
         found: list[Cluster] = []
         for members in components(len(self), edges):
-            found += self._clusters(members, distance)
+            if len(members) > MOST:
+                raise PatchError(
+                    f"{len(members):,} patches hang together, "
+                    f"and at most {MOST:,} can be grouped at once: choose a smaller threshold"
+                )
+            values = np.array([self._closeness(at)[members] for at in members])
+            np.fill_diagonal(values, 1.0)
+            found += [
+                Cluster(
+                    tuple(members[at] for at in cluster.members),
+                    members[cluster.representative],
+                    cluster.min_similarity,
+                )
+                for cluster in cluster_values(values, distance, RELATED_LINKAGE)
+            ]
         return tuple(sorted(found, key=lambda c: (-len(c.members), c.members)))
-
-    def _clusters(self, members: list[int], distance: float) -> Iterator[Cluster]:
-        import numpy as np
-
-        if len(members) > MOST:
-            raise PatchError(
-                f"{len(members):,} patches hang together, "
-                f"and at most {MOST:,} can be grouped at once: choose a smaller threshold"
-            )
-        values = np.array([self._closeness(at)[members] for at in members])
-        np.fill_diagonal(values, 1.0)
-        for cluster in cluster_values(values, distance, RELATED_LINKAGE):
-            yield Cluster(
-                tuple(members[at] for at in cluster.members),
-                members[cluster.representative],
-                cluster.min_similarity,
-            )
 
     def _closeness(self, i: int) -> Values:
         """Return the means of a patch with all, those of two cosines scaled to those of three."""

@@ -589,7 +589,6 @@ class Checkout:
                 parts.pop()
 
     def _discard(self, take: Take) -> None:
-        """Remove a take with its asides."""
         with self._homes(take) as homes:
             for home in homes[1:]:
                 for name in [] if home is None else os.listdir(home):

@@ -146,9 +146,34 @@ def command(
                 queue, pool, changes, of = read_counted(paths, sys.stdin.buffer, _map(), advance)
                 sent = _Sent(queue, _proposals(queue, pool, changes, of), pool, of)
         if asked is not None:
-            return _show_like(asked, sent, format, output, verbose=verbose)
+            others = [proposal for proposal in sent.proposals if not proposal.is_same_as(asked)]
+            with progress("Comparing", 1 + len(others)) as advance:
+                duplicates = find_duplicates([asked], others, top=NEAREST, advance=advance)
+            rejected = sent.queue.rejected
+            nearest = duplicates_document(duplicates, rejected, sent.about)
+            if format == "json":
+                show(json_text(nearest), output)
+            elif format == "markdown":
+                show(like_markdown(nearest, verbose=verbose), output)
+            else:
+                show(partial(like_lines, nearest, verbose=verbose), output)
+            return report_rejected(rejected)
         near = None if repository is None else _near(repository, onto, sent)
-        return _show_issues(_grouped(sent, near), format, output, verbose=verbose)
+        grouped = _grouped(sent, near)
+        document = cluster_document(grouped, scores=verbose and format == "json")
+        if format == "json":
+            show(json_text(document), output)
+        elif format == "markdown":
+            show(cluster_markdown(document, verbose=verbose), output)
+        elif format == "html":
+            from excise_server.report.html_groups import patches_page
+
+            with progress("Writing the report"):
+                page = patches_page(grouped, document)
+            show(page, output)
+        else:
+            show(partial(cluster_lines, document, verbose=verbose), output)
+        return report_rejected(grouped.queue.rejected)
 
 
 # --- reading -------------------------------------------------------------------------------------
@@ -191,7 +216,6 @@ def _read_git(
     pulls: str | None,
     advance: Callable[[float], None],
 ) -> _Sent:
-    """Read heads and the commits of ranges."""
     facts = {} if pulls is None else read_pull_list(pulls)
     members: list[Member] = []
     rejected: list[Rejected] = []
@@ -301,37 +325,3 @@ def _grouped(sent: _Sent, near: NearPatches | None) -> Grouped:
     return Grouped(
         sent.queue, pool, clusters, patch_of, duplicates, issues, sent.new, sent.about, near, _map()
     )
-
-
-def _show_issues(grouped: Grouped, format: str, output: str | None, *, verbose: bool) -> int:
-    document = cluster_document(grouped, scores=verbose and format == "json")
-    if format == "json":
-        show(json_text(document), output)
-    elif format == "markdown":
-        show(cluster_markdown(document, verbose=verbose), output)
-    elif format == "html":
-        from excise_server.report.html_groups import patches_page
-
-        with progress("Writing the report"):
-            page = patches_page(grouped, document)
-        show(page, output)
-    else:
-        show(partial(cluster_lines, document, verbose=verbose), output)
-    return report_rejected(grouped.queue.rejected)
-
-
-def _show_like(
-    asked: Proposal, sent: _Sent, format: str, output: str | None, *, verbose: bool
-) -> int:
-    others = [proposal for proposal in sent.proposals if not proposal.is_same_as(asked)]
-    with progress("Comparing", 1 + len(others)) as advance:
-        duplicates = find_duplicates([asked], others, top=NEAREST, advance=advance)
-    rejected = sent.queue.rejected
-    document = duplicates_document(duplicates, rejected, sent.about)
-    if format == "json":
-        show(json_text(document), output)
-    elif format == "markdown":
-        show(like_markdown(document, verbose=verbose), output)
-    else:
-        show(partial(like_lines, document, verbose=verbose), output)
-    return report_rejected(rejected)

@@ -74,7 +74,33 @@ def command(
     for rejected in revision_set.rejected if explain or choices.is_directed else ():
         raise SourceError(rejected.reason, name=rejected.id, hint=rejected.hint)
     if choices.is_directed:
-        return _directed(revision_set, choices, format, output)
+        *references, hypothesis = revision_set.revisions
+        if not references:
+            raise click.UsageError("a directed measure takes ORIGIN REFERENCE.. HYPOTHESIS.")
+        with progress("Scoring"):
+            directed = excise.excision_score(
+                origin=revision_set.origin,
+                reference=[reference.text for reference in references],
+                hypothesis=hypothesis.text,
+                deletion=choices.options.deletion,
+                language=choices.language or revision_set.language,
+                path=revision_set.path,
+                **choices.scoring,
+            )
+        check_measure(choices.parts, directed.signature)
+        if format == "json":
+            document = CompareDocument(
+                signature=directed.signature,
+                revisions=[revision.id for revision in revision_set.revisions],
+                directed=directed_entry(directed),
+                notes=revision_set.notes_by_id,
+                rejected=[],
+            )
+            show(json_text(document), output)
+        else:
+            best = references[directed.reference or 0]
+            _show_regions(directed, revision_set, (best, hypothesis), choices, output)
+        return 0
     if explain and (number := len(revision_set.revisions)) != 2:
         raise click.UsageError(f"--explain shows two revisions, not {number}: name the two.")
     matrix = similarities(revision_set, choices)
@@ -120,39 +146,6 @@ def command(
 
         show(compare_page(document), output)
     return report_rejected(revision_set.rejected)
-
-
-def _directed(
-    revision_set: RevisionSet, choices: MeasureOptions, format: str, output: str | None
-) -> int:
-    """Score the last revision against those before it."""
-    *references, hypothesis = revision_set.revisions
-    if not references:
-        raise click.UsageError("a directed measure takes ORIGIN REFERENCE.. HYPOTHESIS.")
-    with progress("Scoring"):
-        score = excise.excision_score(
-            origin=revision_set.origin,
-            reference=[reference.text for reference in references],
-            hypothesis=hypothesis.text,
-            deletion=choices.options.deletion,
-            language=choices.language or revision_set.language,
-            path=revision_set.path,
-            **choices.scoring,
-        )
-    check_measure(choices.parts, score.signature)
-    if format == "json":
-        document = CompareDocument(
-            signature=score.signature,
-            revisions=[revision.id for revision in revision_set.revisions],
-            directed=directed_entry(score),
-            notes=revision_set.notes_by_id,
-            rejected=[],
-        )
-        show(json_text(document), output)
-    else:
-        best = references[score.reference or 0]
-        _show_regions(score, revision_set, (best, hypothesis), choices, output)
-    return 0
 
 
 def _show_regions(

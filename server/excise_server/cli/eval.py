@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from excise.evaluation import Measure
     from excise_server.evaluation.run import Document
     from excise_server.evaluation.tables import Report
-    from excise_server.records.outputs import Record
 
 
 _PIPED = 200
@@ -250,7 +249,19 @@ def _correlation(data: str, format: str, messages: bool, own: Mapping[str, Any])
     execute, records, baseline = own.get("execute", ()), own.get("records"), own["baseline"]
     if records is not None and not execute:
         raise click.UsageError("--records belongs to --execute here.")
-    commands = _commands(execute)
+    from excise import languages
+
+    commands = {}
+    for text in filter(None, execute):
+        language, _, command = text.partition("=")
+        grammar = languages.resolve(language.strip(), None)
+        if grammar is None or not command.strip() or "\0" in command:
+            raise click.UsageError(
+                f"--execute {text}: write LANGUAGE=COMMAND, such as js='node program'."
+            )
+        if grammar in commands:
+            raise click.UsageError(f"--execute {text}: {language.strip()} has one already.")
+        commands[grammar] = command
     if set(own["measure"]) - {"comments"}:
         raise click.UsageError("of --measure, measures that stand side by side have only comments.")
     comments = measure_options(own["measure"]).comments
@@ -288,7 +299,25 @@ def _correlation(data: str, format: str, messages: bool, own: Mapping[str, Any])
         outputs, bad = read_all(data, read, "no record to evaluate", advance)
     extra: Document = {}
     if execute:
-        outputs, extra = _executed(outputs, settings.jobs, own["timeout"], records, commands)
+        # The records get their verdicts as labels.
+        from excise_server.evaluation.labelling import counts, label, labelled_lines
+        from excise_server.evaluation.tables import first_remarks
+
+        with progress("Running tests", len(outputs)) as advance:
+            labelled = label(outputs, settings.jobs, own["timeout"], advance, commands)
+        refused = [outcome for outcome in labelled if outcome.verdict is None]
+        lines = [f"line {outcome.record.line}: {outcome.reason}" for outcome in refused]
+        for remark in first_remarks("not executed", lines, "counts them"):
+            say(remark)
+        total = counts(labelled)
+        slow = f", of which {total['timed_out']:,} timed out" if total["timed_out"] else ""
+        say(f"tests: {total['passed']:,} outputs pass, {total['failed']:,} do not{slow}")
+        if (agree := total["agree"]) + (disagree := total["disagree"]):
+            say(f"tests: {agree:,} agree with the label that was there, {disagree:,} do not")
+        if records is not None:
+            write_text(records, "".join(labelled_lines(labelled)))
+        outputs = [outcome.record for outcome in labelled]
+        extra = {"executed": total, "not_executed": len(refused)}
     signatures = {measure.name: measure.signature(comments) for measure in measures}
     resume = own["resume"]
     journal = Journal(resume, signatures) if resume else None
@@ -374,45 +403,3 @@ def _choose(names: str, against: str | None) -> tuple[tuple[Measure, ...], dict[
     if baseline is not None and baseline.name in skipped:
         raise click.UsageError(f"--baseline {baseline.name}: {skipped[baseline.name]}.")
     return able, skipped
-
-
-def _commands(given: Iterable[str]) -> dict[str, str]:
-    """Return the command of each grammar."""
-    from excise import languages
-
-    found = {}
-    for text in filter(None, given):
-        language, _, command = text.partition("=")
-        grammar = languages.resolve(language.strip(), None)
-        if grammar is None or not command.strip() or "\0" in command:
-            raise click.UsageError(
-                f"--execute {text}: write LANGUAGE=COMMAND, such as js='node program'."
-            )
-        if grammar in found:
-            raise click.UsageError(f"--execute {text}: {language.strip()} has one already.")
-        found[grammar] = command
-    return found
-
-
-def _executed(
-    records: list[Record], jobs: int, timeout: float, path: str | None, commands: Mapping[str, str]
-) -> tuple[list[Record], Document]:
-    """Run the tests of every record, and return the records with their verdicts as labels."""
-    from excise_server.evaluation.labelling import counts, label, labelled_lines
-    from excise_server.evaluation.tables import first_remarks
-
-    with progress("Running tests", len(records)) as advance:
-        labelled = label(records, jobs, timeout, advance, commands)
-    refused = [outcome for outcome in labelled if outcome.verdict is None]
-    lines = [f"line {outcome.record.line}: {outcome.reason}" for outcome in refused]
-    for remark in first_remarks("not executed", lines, "counts them"):
-        say(remark)
-    total = counts(labelled)
-    slow = f", of which {total['timed_out']:,} timed out" if total["timed_out"] else ""
-    say(f"tests: {total['passed']:,} outputs pass, {total['failed']:,} do not{slow}")
-    if (agree := total["agree"]) + (disagree := total["disagree"]):
-        say(f"tests: {agree:,} agree with the label that was there, {disagree:,} do not")
-    if path is not None:
-        write_text(path, "".join(labelled_lines(labelled)))
-    executed = [outcome.record for outcome in labelled]
-    return executed, {"executed": total, "not_executed": len(refused)}

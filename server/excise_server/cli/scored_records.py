@@ -26,7 +26,6 @@ from excise_server.wire.documents import ErrorLine, RecordLine, json_line, json_
 def _scored(
     stream: IO[bytes], path: str, choices: MeasureOptions
 ) -> Iterator[tuple[Record | BadLine, excise.Score | str]]:
-    """Yield each record with its score, or with the reason why it has none."""
     for record in read_records(stream, read_score_record, path):
         score: excise.Score | str
         if isinstance(record, BadLine):

@@ -191,9 +191,24 @@ def reasons_of(
     - ``is_common``: whether a term of ``where`` is in so many patches that it is not a reason.
     """
     places = _heaviest(a.where, b.where, len(a.where.terms))
-    lines = _lines(patch, {term for term in places if "\0" in term and not is_common(term)})
-    where = [lines[term] for term in places if term in lines][:PLACES]
-    added = _added(patch, other)
+    wanted = {term for term in places if "\0" in term and not is_common(term)}
+    first_lines: dict[str, SharedLine] = {}
+    for pair in compared(patch, IGNORED)[0]:
+        path = pair.old or pair.path
+        for hunk in pair.hunks:
+            number = hunk.old_start
+            for line in text_of(hunk.lines):
+                place = place_of(path, line)
+                if place in wanted and place not in first_lines:
+                    first_lines[place] = SharedLine(
+                        path=path, line=number, text=line[1:].strip()[:LONGEST]
+                    )
+                number += line[:1] != "+"
+    where = [first_lines[term] for term in places if term in first_lines][:PLACES]
+    # The longest line that both add, if it has enough letters to be meaningful.
+    both = _changed(patch)[0].keys() & _changed(other)[0].keys()
+    telling = [line for line in both if sum(map(str.isalnum, line)) >= TELLING]
+    added = [f"+{max(telling, key=lambda line: (len(line), line))[:LONGEST]}"] if telling else []
     words = _heaviest(a.what, b.what, 8)
     what = added or [word for word in words if word[:1] in "+-" and not _is_part(word, words)]
     why = _heaviest(a.why, b.why, 8)
@@ -241,33 +256,8 @@ def _heaviest(a: Bag, b: Bag, most: int) -> list[str]:
 
 
 def _is_part(word: str, others: Iterable[str]) -> bool:
-    """Whether a word is part of another word in the list."""
     return any(word != longer and word.lstrip("+-") in longer and word[0] == longer[0]
                for longer in others)  # fmt: skip
-
-
-def _lines(patch: Patch, wanted: set[str]) -> dict[str, SharedLine]:
-    """Return the first line of each place."""
-    first_lines: dict[str, SharedLine] = {}
-    for pair in compared(patch, IGNORED)[0]:
-        path = pair.old or pair.path
-        for hunk in pair.hunks:
-            number = hunk.old_start
-            for line in text_of(hunk.lines):
-                place = place_of(path, line)
-                if place in wanted and place not in first_lines:
-                    first_lines[place] = SharedLine(
-                        path=path, line=number, text=line[1:].strip()[:LONGEST]
-                    )
-                number += line[:1] != "+"
-    return first_lines
-
-
-def _added(patch: Patch, other: Patch) -> list[str]:
-    """Return the longest line that both add, if it has enough letters to be meaningful."""
-    lines = _changed(patch)[0].keys() & _changed(other)[0].keys()
-    telling = [line for line in lines if sum(map(str.isalnum, line)) >= TELLING]
-    return [f"+{max(telling, key=lambda line: (len(line), line))[:LONGEST]}"] if telling else []
 
 
 # --- pairs
@@ -447,7 +437,6 @@ class _PairFinder:
         return self._closers[index]
 
     def _number(self, index: int) -> int:
-        """Return the number of a proposal among the edits."""
         if index not in self._numbers:
             self._numbers[index] = self._edits.add(self.proposals[index].whole)
         return self._numbers[index]

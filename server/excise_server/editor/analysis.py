@@ -286,7 +286,13 @@ class Analyst:
             comparison, numbers, units = cached.comparison, cached.numbers, cached.units
         typed_apart = tuple(zip(hunks, sites, strict=True))
         if snapshot.own is not None:
-            bare = self._without_buffer(snapshot, matrix, cancel)
+            # The hunks without the buffer as a revision, computed once while somebody types.
+            others = [index for index in snapshot.texts if index != snapshot.own]
+            rest = tuple(snapshot.revisions[index] for index in others)
+            key = (replace(snapshot, revisions=rest).scored, snapshot.own, matrix.signature)
+            if self._bare is None or self._bare[0] != key:
+                self._bare = (key, matrix.hunks(others, cancel=cancel))
+            bare = self._bare[1]
             typed_apart = tuple(zip(bare, find_sites(origin, shown, bare), strict=True))
         analysis = Analysis(
             snapshot, comparison, hunks, numbers, units, sites, typed_apart, decided
@@ -304,17 +310,6 @@ class Analyst:
         ]:
             del self._kept[key]
         self._bare = None
-
-    def _without_buffer(
-        self, snapshot: Snapshot, matrix: excise.ScoreMatrix, cancel: excise.CancelFlag
-    ) -> excise.Hunks:
-        """Return the hunks without the buffer as a revision, computed once while somebody types."""
-        others = [index for index in snapshot.texts if index != snapshot.own]
-        bare = replace(snapshot, revisions=tuple(snapshot.revisions[index] for index in others))
-        key = (bare.scored, snapshot.own, matrix.signature)
-        if self._bare is None or self._bare[0] != key:
-            self._bare = (key, matrix.hunks(others, cancel=cancel))
-        return self._bare[1]
 
     def _matrix(self, snapshot: Snapshot, cancel: excise.CancelFlag) -> excise.ScoreMatrix:
         """Score starting from the document's last snapshot, or from the beginning."""

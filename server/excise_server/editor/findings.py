@@ -120,19 +120,6 @@ _GROUPS = (
 """What is said of a group: the word that claims least decides."""
 
 
-def group_words(analysis: Analysis, names: Sequence[str], cluster: int) -> str:
-    """Return the members of a group: ``2 have the same code: ada, bo``, or one name alone."""
-    members = analysis.comparison.clusters[cluster].members
-    who = listed(names[member] for member in members)
-    if len(members) == 1:
-        return who
-    matrix = analysis.comparison.matrix
-    first, *others = members
-    words = {matrix.word(first, member) for member in others}
-    say = next((say for word, say in _GROUPS if word in words), _GROUPS[-1][1])
-    return f"{len(members)} {say}: {who}"
-
-
 def hunk_words(hunk: Hunk, count: int, names: Sequence[str]) -> str:
     """Return how many candidates change a hunk, and how: ``2 of 5 make this change``.
 
@@ -269,6 +256,17 @@ def find(analysis: Analysis) -> Findings | None:
     names = names_of(analysis.snapshot.revisions)
     shown = [index for index, decided in enumerate(analysis.decided) if not decided][:MAX_HUNKS]
     pairs = min(MAX_PAIRS, MAX_DATA // max(len(shown), 1))
+    matrix = analysis.comparison.matrix
+    data: dict[str, Any] = {
+        "kind": "file",
+        "signature": analysis.comparison.signature,
+        "ids": list(matrix.ids),
+        "ranking": [ranked.id for ranked in analysis.comparison.ranking],
+    }
+    if len(matrix.ids) <= MAX_MATRIX:
+        data["similarity"] = [[round(x, 4) for x in row] for row in matrix.values.tolist()]
+    if len(matrix.ids) <= MAX_LISTED:
+        data["words"] = words_of(matrix.ids, matrix.word)
     return Findings(
         message="\n".join(
             [
@@ -278,7 +276,7 @@ def find(analysis: Analysis) -> Findings | None:
                 *_pairs(analysis, names),
             ]
         ),
-        data=_data(analysis),
+        data=data,
         hunks=tuple(
             HunkFinding(
                 analysis.lines[index],
@@ -381,7 +379,7 @@ def group_lines(analysis: Analysis, names: Sequence[str]) -> list[str]:
     """Return a line for each group in order, with the facts that give its members their places."""
     comparison = analysis.comparison
     lines = []
-    for index, cluster in enumerate(comparison.clusters[:MAX_GROUPS]):
+    for cluster in comparison.clusters[:MAX_GROUPS]:
         members_by_facts: dict[str, list[str]] = {}
         for ranked in comparison.ranking:
             if ranked.index in cluster.members:
@@ -395,8 +393,14 @@ def group_lines(analysis: Analysis, names: Sequence[str]) -> list[str]:
         ]
         if len(names) == 1 and not phrases:
             continue  # the first line already says it
-        remarks = f": {'; '.join(phrases)}" if phrases else ""
-        lines.append(f"{group_words(analysis, names, index)}{remarks}")
+        # "2 have the same code: ada, bo", or one name alone.
+        words = listed(names[member] for member in cluster.members)
+        if len(cluster.members) > 1:
+            first, *others = cluster.members
+            found = {comparison.matrix.word(first, member) for member in others}
+            say = next((say for word, say in _GROUPS if word in found), _GROUPS[-1][1])
+            words = f"{len(cluster.members)} {say}: {words}"
+        lines.append(words + (f": {'; '.join(phrases)}" if phrases else ""))
     if (rest := len(comparison.clusters) - MAX_GROUPS) > 0:
         lines.append(f"… and {rest} more groups")
     return lines
@@ -425,27 +429,11 @@ def _all_pairs(analysis: Analysis) -> Iterator[tuple[int, int]]:
 def _pair_lines(
     analysis: Analysis, names: Sequence[str], pairs: Iterable[tuple[int, int]]
 ) -> Iterator[str]:
-    """Yield the score and the word of pairs."""
     matrix = analysis.comparison.matrix
     for a, b in pairs:
         level, es = matrix.level(a, b), digits(float(matrix.values[a, b]))
         word = matrix.word(a, b) if level is None else level_words(*level, "{} / {}")
         yield f"ES {es} {names[a]} / {names[b]}: {word}"
-
-
-def _data(analysis: Analysis) -> dict[str, Any]:
-    matrix = analysis.comparison.matrix
-    data: dict[str, Any] = {
-        "kind": "file",
-        "signature": analysis.comparison.signature,
-        "ids": list(matrix.ids),
-        "ranking": [ranked.id for ranked in analysis.comparison.ranking],
-    }
-    if len(matrix.ids) <= MAX_MATRIX:
-        data["similarity"] = [[round(x, 4) for x in row] for row in matrix.values.tolist()]
-    if len(matrix.ids) <= MAX_LISTED:
-        data["words"] = words_of(matrix.ids, matrix.word)
-    return data
 
 
 def _hunk_data(analysis: Analysis, index: int, limit: int) -> dict[str, Any]:
@@ -541,7 +529,18 @@ def explain_file(analysis: Analysis) -> list[Block]:
     blocks: list[Block] = [Line(headline(analysis, names))]
     blocks += map(Line, group_lines(analysis, names))
     if len(order) > 1:
-        blocks += _words(analysis, order, names)
+        # A line for each word that says more than the number, with its pairs.
+        matrix = analysis.comparison.matrix
+        pairs: dict[str, list[str]] = {word: [] for word in SAME}
+        for a, b in combinations(order, 2):
+            if (level := matrix.level(a, b)) is not None:
+                pair = f"{names[a]} / {names[b]}"
+                pairs[level.word].append(level_words(pair, level.renamed, "{} / {}"))
+        blocks += [
+            Line(f"{word}: {listed(phrases, MAX_NAMES)}")
+            for word, phrases in pairs.items()
+            if phrases
+        ]
         blocks.append(Line(f"Best first: {listed((names[index] for index in order), MAX_NAMES)}"))
         blocks.append(Line(f"Order: {order_words(analysis.snapshot.intent)}"))
         blocks += [Line(DISAGREE)] * disagree(comparison.ranking)
@@ -563,19 +562,6 @@ def _scores(analysis: Analysis, order: Sequence[int], names: Sequence[str]) -> B
         f"ES of {len(values):,} pairs: {digits(values[0])} to {digits(values[-1])}, "
         f"mean {digits(mean)}; the diagnostic of the first line has all"
     )
-
-
-def _words(analysis: Analysis, order: Sequence[int], names: Sequence[str]) -> list[Block]:
-    """Return a line for each word that says more than the number, with its pairs."""
-    matrix = analysis.comparison.matrix
-    pairs: dict[str, list[str]] = {word: [] for word in SAME}
-    for a, b in combinations(order, 2):
-        if (level := matrix.level(a, b)) is not None:
-            pair = f"{names[a]} / {names[b]}"
-            pairs[level.word].append(level_words(pair, level.renamed, "{} / {}"))
-    return [
-        Line(f"{word}: {listed(phrases, MAX_NAMES)}") for word, phrases in pairs.items() if phrases
-    ]
 
 
 def _variant(analysis: Analysis, hunk: Hunk, variant: Variant, names: Sequence[str]) -> list[Block]:

@@ -39,7 +39,13 @@ def find_sites(
     head = _matched(buffer.lines, kept, texts)
     if len(head) == len(hunks):
         return tuple(Site(*span) for span in head)
-    tail = _matched_from_end(buffer.lines, kept, texts)[len(head) - len(hunks) :]
+    from_end = _matched(
+        buffer.lines[::-1],
+        [part[::-1] for part in reversed(kept)],
+        [[text[::-1] for text in each] for each in reversed(texts)],
+    )
+    end = len(buffer.lines)
+    tail = [(end - hi, end - lo) for lo, hi in reversed(from_end)][len(head) - len(hunks) :]
     while head and tail and tail[0][0] < head[-1][1]:
         tail.pop(0)
     middle = range(len(head), len(hunks) - len(tail))
@@ -57,18 +63,6 @@ def find_sites(
             span = cover
         aligned.append(Site(b_lo + span[0], b_lo + span[1], crossed))
     return (*(Site(*span) for span in head), *aligned, *(Site(*span) for span in tail))
-
-
-def _matched_from_end(
-    lines: Lines, kept: Sequence[Lines], texts: Sequence[Sequence[Lines]]
-) -> list[tuple[int, int]]:
-    """Return the lines of the last hunks, like `_matched` from the end."""
-    spans = _matched(
-        lines[::-1],
-        [part[::-1] for part in reversed(kept)],
-        [[text[::-1] for text in each] for each in reversed(texts)],
-    )
-    return [(len(lines) - hi, len(lines) - lo) for lo, hi in reversed(spans)]
 
 
 def _matched(

@@ -96,7 +96,14 @@ def editeval(
     }
     if len(prompts) > 1:
         averages = {prompt: one["average"] for prompt, one in zip(answers, prompts, strict=True)}
-        document |= {"prompts": averages, "spread": _spread(names, list(averages.values()))}
+        # The largest and least average over prompts, and their deviation over their mean.
+        spread = {}
+        for name in names:
+            means = [row[name] for row in averages.values() if row]
+            mean = fmean(means)
+            cv = pstdev(means) / mean if mean else None
+            spread[name] = {"max": max(means), "min": min(means), "cv": cv}
+        document |= {"prompts": averages, "spread": spread}
     table = plain_table("task", "n", *(measure.name for measure in measures))
     for task, row in (*document["tasks"].items(), ("average", document["average"])):
         table.add_row(printable(task), f"{row['n']:,}", *(f"{row[name]:.3f}" for name in names))
@@ -135,17 +142,6 @@ def _over_prompts(scores: Sequence[Document]) -> Document:
     tasks = {task: _means(rows) | {"n": sum(r["n"] for r in rows)} for task, rows in every.items()}
     averages = [one["average"] for one in scores]
     return {"tasks": tasks, "average": _means(averages) | {"n": sum(r["n"] for r in averages)}}
-
-
-def _spread(names: Sequence[str], averages: Sequence[Document]) -> Document:
-    """Return the largest and least average over prompts, and their deviation over their mean."""
-    spread = {}
-    for name in names:
-        values = [row[name] for row in averages if row]
-        mean = fmean(values)
-        cv = pstdev(values) / mean if mean else None
-        spread[name] = {"max": max(values), "min": min(values), "cv": cv}
-    return spread
 
 
 def _correlations(names: Sequence[str], rows: Sequence[Mapping[str, float]]) -> Document:
@@ -198,7 +194,6 @@ def read_example(value: Mapping[str, Any]) -> Example:
 
 
 def _prediction(_: int, value: dict[str, Any]) -> tuple[str, str, str]:
-    """Read the prompt, the id and the text of a prediction."""
     if "id" not in value or not isinstance(value.get("prediction"), str):
         raise SourceError("'id' is missing, or 'prediction' is not a string")
     return str(value.get("prompt", "")), str(value["id"]), value["prediction"]

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from excise_server.evaluation.run import Document
 from excise_server.evaluation.tables import order
 from excise_server.foundation.inputs import SourceError
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
 
 Panel = tuple[str, Document]
 """A title, and the entries of measures by their names."""
@@ -64,7 +60,53 @@ def draw(panels: Sequence[Panel], columns: int = 2) -> Any:  # noqa: ANN401
     # One scale: bars of different panels are compared.
     axes = figure.subplots(lines, columns, squeeze=False, sharex=True).flatten()
     for axis, (title, measures) in zip(axes, panels, strict=False):
-        _panel(axis, title, measures)
+        shown = [name for name in order(measures) if measures[name]["pearson"] is not None][::-1]
+        points = []
+        for place, name in enumerate(shown):
+            entry = measures[name]
+            ours = name.startswith("es-")
+            axis.barh(
+                place,
+                entry["pearson"],
+                height=0.7,
+                color=_OURS if ours else _OTHERS,
+                edgecolor=_LINE,
+                linewidth=0.5,
+                hatch="" if ours else "////",
+                alpha=0.85,
+                zorder=2,
+            )
+            for key, label, width in (("ci_task", "tasks", 0.9), ("ci", "outputs", 3.0)):
+                if entry[key]:
+                    axis.plot(
+                        entry[key],
+                        (place, place),
+                        color=_LINE,
+                        linewidth=width,
+                        zorder=4,
+                        label=None if place else f"95 % by {label}",
+                    )
+            if entry["pearson_changed"] is not None:
+                points.append((entry["pearson_changed"], place))
+        if points:
+            axis.plot(
+                *zip(*points, strict=True),
+                linestyle="",
+                marker="D",
+                markersize=4,
+                color="white",
+                markeredgecolor=_LINE,
+                label="only outputs that differ from the origin",
+                zorder=5,
+            )
+        axis.set_yticks(range(len(shown)), shown, fontsize=8)
+        axis.set_ylim(-0.6, len(shown) - 0.4)
+        axis.set_xlabel("Pearson's r with the label", fontsize=9)
+        axis.set_title(title, fontsize=9)
+        axis.tick_params(axis="x", labelsize=8, labelbottom=True)
+        axis.grid(axis="x", color="#cccccc", linewidth=0.5, zorder=0)
+        axis.axvline(0, color=_LINE, linewidth=0.8, zorder=3)
+        axis.spines[["top", "right"]].set_visible(False)
     for axis in axes[len(panels) :]:
         axis.set_axis_off()
     handles, labels = axes[0].get_legend_handles_labels()
@@ -95,53 +137,3 @@ def draw_splits(document: Document) -> Any:  # noqa: ANN401
         axis.spines[["top", "right"]].set_visible(False)
     figure.legend(loc="outside lower center", ncols=6, fontsize=8, frameon=False)
     return figure
-
-
-def _panel(axis: Axes, title: str, measures: Document) -> None:
-    shown = [name for name in order(measures) if measures[name]["pearson"] is not None][::-1]
-    points = []
-    for place, name in enumerate(shown):
-        entry = measures[name]
-        ours = name.startswith("es-")
-        axis.barh(
-            place,
-            entry["pearson"],
-            height=0.7,
-            color=_OURS if ours else _OTHERS,
-            edgecolor=_LINE,
-            linewidth=0.5,
-            hatch="" if ours else "////",
-            alpha=0.85,
-            zorder=2,
-        )
-        for key, label, width in (("ci_task", "tasks", 0.9), ("ci", "outputs", 3.0)):
-            if entry[key]:
-                axis.plot(
-                    entry[key],
-                    (place, place),
-                    color=_LINE,
-                    linewidth=width,
-                    zorder=4,
-                    label=None if place else f"95 % by {label}",
-                )
-        if entry["pearson_changed"] is not None:
-            points.append((entry["pearson_changed"], place))
-    if points:
-        axis.plot(
-            *zip(*points, strict=True),
-            linestyle="",
-            marker="D",
-            markersize=4,
-            color="white",
-            markeredgecolor=_LINE,
-            label="only outputs that differ from the origin",
-            zorder=5,
-        )
-    axis.set_yticks(range(len(shown)), shown, fontsize=8)
-    axis.set_ylim(-0.6, len(shown) - 0.4)
-    axis.set_xlabel("Pearson's r with the label", fontsize=9)
-    axis.set_title(title, fontsize=9)
-    axis.tick_params(axis="x", labelsize=8, labelbottom=True)
-    axis.grid(axis="x", color="#cccccc", linewidth=0.5, zorder=0)
-    axis.axvline(0, color=_LINE, linewidth=0.8, zorder=3)
-    axis.spines[["top", "right"]].set_visible(False)

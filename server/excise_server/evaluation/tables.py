@@ -91,13 +91,27 @@ def evaluation_table(document: Document, width: int) -> Iterable[RenderableType]
         "bold",
     )
     if any(entry["pearson"] is not None for entry in measures.values()):
-        yield from _correlations(measures, document["against"], width)
+        names = order(measures)
+        columns = [_Column("measure", 0, [Text(name) for name in names])]
+        columns += _columns([measures[name] for name in names], document["against"])
+        left_out = []
+        while sum(column.width for column in columns) > width and len(columns) > 2:
+            last = max(columns, key=lambda column: column.rank)
+            columns.remove(last)
+            left_out.append(last.head)
+        table = plain_table(*(column.head for column in columns), no_wrap=True)
+        for cells in zip(*(column.cells for column in columns), strict=True):
+            table.add_row(*cells)
+        yield table
+        if left_out:
+            heads = ", ".join(left_out)
+            yield Text(f"not shown at this width: {heads} (--format json, csv)", "dim")
     else:
-        heads = {"mean_ci": "95 %", "mean_ci_task": "95 % by task"}
-        heads = {k: h for k, h in heads.items() if any(k in entry for entry in measures.values())}
-        table = plain_table("measure", "mean", *heads.values())
+        shown = {"mean_ci": "95 %", "mean_ci_task": "95 % by task"}
+        shown = {k: h for k, h in shown.items() if any(k in entry for entry in measures.values())}
+        table = plain_table("measure", "mean", *shown.values())
         for name, entry in measures.items():
-            bounds = (between(entry.get(key)) for key in heads)
+            bounds = (between(entry.get(key)) for key in shown)
             table.add_row(name, "–" if entry["mean"] is None else f"{entry['mean']:.4f}", *bounds)
         yield table
     # Each reason for missing correlations once, with its measures.
@@ -122,23 +136,6 @@ class _Column(NamedTuple):
     @property
     def width(self) -> int:
         return max(map(cell_len, (self.head, *(cell.plain for cell in self.cells)))) + 2
-
-
-def _correlations(measures: Document, against: str | None, width: int) -> Iterable[RenderableType]:
-    names = order(measures)
-    columns = [_Column("measure", 0, [Text(name) for name in names])]
-    columns += _columns([measures[name] for name in names], against)
-    left_out = []
-    while sum(column.width for column in columns) > width and len(columns) > 2:
-        last = max(columns, key=lambda column: column.rank)
-        columns.remove(last)
-        left_out.append(last.head)
-    table = plain_table(*(column.head for column in columns), no_wrap=True)
-    for cells in zip(*(column.cells for column in columns), strict=True):
-        table.add_row(*cells)
-    yield table
-    if left_out:
-        yield Text(f"not shown at this width: {', '.join(left_out)} (--format json, csv)", "dim")
 
 
 def _columns(entries: Sequence[Document], against: str | None) -> list[_Column]:

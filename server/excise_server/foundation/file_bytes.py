@@ -136,7 +136,6 @@ def _encoding(data: bytes) -> str:
 
 
 def _not_utf8(data: bytes) -> list[bytes]:
-    """Return the lines that are not UTF-8."""
     return [] if _is_utf8(data) else [line for line in byte_lines(data) if not _is_utf8(line)]
 
 

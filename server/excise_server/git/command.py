@@ -244,7 +244,6 @@ def end_all() -> None:
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    """End the process and all that it started."""
     if process.returncode is None:
         _kill(process)
         process.wait()

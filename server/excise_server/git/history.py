@@ -78,7 +78,6 @@ def merge_bases(repository: Repository, first: str, second: str) -> tuple[str, .
 
 @asked_once
 def _commits_between(repository: Repository, older: str, newer: str) -> int:
-    """Return how many commits the newer one has and the older one has not."""
     if older == newer:
         return 0
     return int(repository.git.run("rev-list", "--count", f"{older}..{newer}"))

@@ -33,48 +33,44 @@ def main(environment: Mapping[str, str] = os.environ) -> int:
     """Compare one pull request with the open ones, and print or publish the comment."""
     set_up_streams()
     try:
-        return _run(environment)
+        number = _number(environment, "EXCISE_PULL_REQUEST", 1, 10**12)
+        most = _number(environment, "EXCISE_LIMIT", 1, _MOST)
+        api = Api(
+            environment.get("GITHUB_API_URL", "https://api.github.com"),
+            environment.get("GITHUB_REPOSITORY", ""),
+            environment.get("EXCISE_TOKEN", ""),
+        )
+        pulls = read_pulls(api, number, most, environment.get("EXCISE_CACHE", ""))
+        asked, *others = pulls.proposals
+        duplicates = find_duplicates([asked], others, least="possibly", top=_TOP)
+        document = duplicates_document(duplicates, pulls.rejected, pulls.notes)
+        pairs = said_pairs(document)
+        for rejection in pulls.rejected:
+            say(f"left out: {rejection.id}: {rejection.reason}")
+        for note in pulls.notes:
+            say(note)
+        is_dry = environment.get("EXCISE_DRY_RUN", "true") != "false"
+        bot = environment.get("EXCISE_BOT", "github-actions[bot]")
+        if is_dry:
+            print(comment_text(document) if pairs else "nothing to report")
+        else:
+            print(publish(api, number, document, environment.get("EXCISE_LABEL", ""), bot))
+        if _SHA.fullmatch(before := environment.get("EXCISE_BEFORE", "")):
+            try:  # to say what a push changed: the duplicates are said, whatever becomes of this
+                text = since_text(api, number, before, environment.get("EXCISE_HEADS", ""))
+                print(text if is_dry else f"since: {say_once(api, number, SINCE_MARK, text, bot)}")
+            except (ApiError, PatchError) as error:
+                say(f"not compared with {before[:10]}: {error}")
+        # The outputs of the action: numbers and the path of a file, never a text of others.
+        if report := environment.get("EXCISE_REPORT", ""):
+            write_text(report, json_text(document))
+        if path := environment.get("GITHUB_OUTPUT", ""):
+            with open(path, "a", encoding="utf-8") as file:
+                file.write(f"likely={len(pairs)}\nreport={report}\n")
+        return 0
     except (SourceError, UnansweredError) as error:
         say(str(error))
         return 1
-
-
-def _run(environment: Mapping[str, str]) -> int:
-    number = _number(environment, "EXCISE_PULL_REQUEST", 1, 10**12)
-    most = _number(environment, "EXCISE_LIMIT", 1, _MOST)
-    api = Api(
-        environment.get("GITHUB_API_URL", "https://api.github.com"),
-        environment.get("GITHUB_REPOSITORY", ""),
-        environment.get("EXCISE_TOKEN", ""),
-    )
-    pulls = read_pulls(api, number, most, environment.get("EXCISE_CACHE", ""))
-    asked, *others = pulls.proposals
-    duplicates = find_duplicates([asked], others, least="possibly", top=_TOP)
-    document = duplicates_document(duplicates, pulls.rejected, pulls.notes)
-    pairs = said_pairs(document)
-    for rejection in pulls.rejected:
-        say(f"left out: {rejection.id}: {rejection.reason}")
-    for note in pulls.notes:
-        say(note)
-    is_dry = environment.get("EXCISE_DRY_RUN", "true") != "false"
-    bot = environment.get("EXCISE_BOT", "github-actions[bot]")
-    if is_dry:
-        print(comment_text(document) if pairs else "nothing to report")
-    else:
-        print(publish(api, number, document, environment.get("EXCISE_LABEL", ""), bot))
-    if _SHA.fullmatch(before := environment.get("EXCISE_BEFORE", "")):
-        try:  # to say what a push changed: the duplicates are said, whatever becomes of this
-            text = since_text(api, number, before, environment.get("EXCISE_HEADS", ""))
-            print(text if is_dry else f"since: {say_once(api, number, SINCE_MARK, text, bot)}")
-        except (ApiError, PatchError) as error:
-            say(f"not compared with {before[:10]}: {error}")
-    # The outputs of the action: numbers and the path of a file, never a text of others.
-    if report := environment.get("EXCISE_REPORT", ""):
-        write_text(report, json_text(document))
-    if path := environment.get("GITHUB_OUTPUT", ""):
-        with open(path, "a", encoding="utf-8") as file:
-            file.write(f"likely={len(pairs)}\nreport={report}\n")
-    return 0
 
 
 def _number(environment: Mapping[str, str], name: str, least: int, most: int) -> int:

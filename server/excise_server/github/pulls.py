@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
@@ -45,7 +45,14 @@ def read_pulls(api: Api, number: int, most: int, cache: str = "") -> Requests:
     first = api.one(f"/pulls/{number}")
     listed = list(api.listed("/pulls?state=open&sort=updated&direction=desc", most))
     pulls = [first, *(pull for pull in listed if pull.get("number") != number)]
-    links = _links(pulls)
+    # By branch, the pull requests that begin or end there, in place of their commits: a request
+    # stacked on another one shares a link with it. Two into the same branch share nothing.
+    links: dict[str, set[str]] = defaultdict(set)
+    for pull in pulls:
+        base, head = _branch(pull, "base"), _branch(pull, "head")
+        if base and head:
+            links[base].add(f"{base}..{head}")
+            links[head].add(f"{base}..{head}")
     result = Requests()
     for index, pull in enumerate(pulls):
         name = f"#{pull.get('number')}"
@@ -93,20 +100,6 @@ def _proposal(
         facts.outcome,
         frozenset(links.get(_branch(pull, "head"), ())),
     )
-
-
-def _links(pulls: Iterable[dict[str, Any]]) -> dict[str, set[str]]:
-    """Return, by branch, the pull requests that begin or end there, in place of their commits.
-
-    A request stacked on another one shares a link with it. Two into the same branch share nothing.
-    """
-    links: dict[str, set[str]] = defaultdict(set)
-    for pull in pulls:
-        base, head = _branch(pull, "base"), _branch(pull, "head")
-        if base and head:
-            links[base].add(f"{base}..{head}")
-            links[head].add(f"{base}..{head}")
-    return links
 
 
 def _branch(pull: dict[str, Any], side: str) -> str:

@@ -89,6 +89,11 @@ def candidates_page(document: Document, page: int) -> Answer:
     pages = _packed(items, added, PAGE_CANDIDATES)
     page = min(page, len(pages))
     shown = [entry for kind, entry in pages[page - 1] if kind == "candidates"]
+    later = [(kind, number) for number in range(page, len(pages)) for kind, _ in pages[number]]
+    kinds = dict.fromkeys(kind for kind, _ in later)
+    first = {kind: number + 1 for kind, number in reversed(later)}
+    counts = {kind: sum(kind == other for other, _ in later) for kind in kinds}
+    more = [f"and {counts[kind]:,} more {kind}: from page {first[kind]}" for kind in kinds]
     answer: Answer = {
         "repository": cut(document["repository"]),
         "origin": document["origin"],
@@ -102,7 +107,7 @@ def candidates_page(document: Document, page: int) -> Answer:
         "between": [entry for kind, entry in pages[page - 1] if kind == "between"],
         "unchanged": [entry for kind, entry in pages[page - 1] if kind == "unchanged"],
         "rejected": [entry for kind, entry in pages[page - 1] if kind == "rejected"],
-        "more": _more(pages, page),
+        "more": more,
         "page": page,
         "pages": len(pages),
         "hidden": "",
@@ -129,15 +134,6 @@ def overview_text(document: Document) -> str:
     fitting = sum(size <= PAGE_CHARACTERS - _HEAD for size in sizes)
     more = f"and {len(lines) - fitting:,} more lines: see the structured content"
     return "\n".join([*lines[:fitting], more] if fitting < len(lines) else lines)
-
-
-def _more(pages: Sequence[Sequence[tuple[str, Any]]], page: int) -> list[str]:
-    """Say what the later pages have, and on which page it begins."""
-    later = [(kind, number) for number in range(page, len(pages)) for kind, _ in pages[number]]
-    kinds = dict.fromkeys(kind for kind, _ in later)
-    first = {kind: number + 1 for kind, number in reversed(later)}
-    counts = {kind: sum(kind == other for other, _ in later) for kind in kinds}
-    return [f"and {counts[kind]:,} more {kind}: from page {first[kind]}" for kind in kinds]
 
 
 Item = TypeVar("Item")

@@ -204,7 +204,6 @@ def _cut(data: bytes) -> list[Piece] | None:
 
 
 def _parts(cut: Iterable[Piece]) -> Iterator[list[Piece]]:
-    """Yield messages in parts of about the same size."""
     part: list[Piece] = []
     size = 0
     for piece in cut:

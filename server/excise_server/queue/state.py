@@ -103,10 +103,6 @@ class Entry:
     ids: PatchIds
 
 
-def _digest_of(piece: bytes) -> bytes:
-    return hashlib.sha256(piece).digest()
-
-
 class BadStateError(ValueError):
     """The stored data are inconsistent."""
 
@@ -136,7 +132,14 @@ class State:
         with _errors(path):
             if not os.path.lexists(path):
                 _create(path)
-            _check(path)
+            # Without SQLite, which would take an empty file for a state.
+            hint = "name a file that does not exist yet, or one that --state made"
+            if not stat.S_ISREG(os.stat(path).st_mode):
+                raise SourceError("it is not a regular file", name=path, hint=hint)
+            with open(path, "rb") as file:
+                head = file.read(100)
+            if not head.startswith(_HEADER) or int.from_bytes(head[68:72], "big") != _APPLICATION:
+                raise SourceError("it is not the state of a patch queue", name=path, hint=hint)
             self._file = opened(path, WAIT)
             try:
                 self._start()
@@ -150,7 +153,7 @@ class State:
 
     def knows(self, piece: bytes) -> bool:
         """Whether a message of these bytes was there when last looked."""
-        return _digest_of(piece) in self._digests
+        return hashlib.sha256(piece).digest() in self._digests
 
     def add(self, messages: Sequence[New]) -> list[str]:
         """Add what is new in one transaction, and return its ids."""
@@ -261,7 +264,7 @@ class State:
         while name in self._ids:
             number += 1
             name = f"{wanted}#{number}"
-        digest = _digest_of(piece)
+        digest = hashlib.sha256(piece).digest()
         row = (json.dumps(name), digest, message.number, message.line, zlib.compress(piece))
         query = "INSERT INTO pieces (id, digest, number, line, data) VALUES (?, ?, ?, ?, ?)"
         n = self._file.execute(query, row).lastrowid
@@ -361,17 +364,6 @@ def _errors(path: str) -> Iterator[None]:
         raise SourceError(f"a damaged state: {error}", name=path, hint=away) from error
     except OSError as error:
         raise SourceError(error.strerror or str(error), name=path, hint="check the path") from error
-
-
-def _check(path: str) -> None:
-    """Refuse what is not a state, without SQLite: that would take an empty file for one."""
-    hint = "name a file that does not exist yet, or one that --state made"
-    if not stat.S_ISREG(os.stat(path).st_mode):
-        raise SourceError("it is not a regular file", name=path, hint=hint)
-    with open(path, "rb") as file:
-        head = file.read(100)
-    if not head.startswith(_HEADER) or int.from_bytes(head[68:72], "big") != _APPLICATION:
-        raise SourceError("it is not the state of a patch queue", name=path, hint=hint)
 
 
 def _create(path: str) -> None:

@@ -147,7 +147,6 @@ def opened(path: str) -> Iterator[IO[bytes]]:
 
 
 def _unpacked(stream: IO[bytes], name: str) -> IO[bytes]:
-    """Return the stream, unpacked if it is gzipped."""
     buffered = stream if hasattr(stream, "peek") else io.BufferedReader(stream)  # type: ignore[type-var]
     try:
         packed = buffered.peek(2)[:2] == _GZIP

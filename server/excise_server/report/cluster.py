@@ -135,7 +135,28 @@ def _patches(grouped: Grouped) -> Iterator[d.PatchEntry]:
     ]
     parts = [pairs[start : start + TOGETHER] for start in range(0, len(pairs), TOGETHER)]
     alikes = chain.from_iterable(grouped.map(partial(_alikes, pool), parts))
-    first, newest = _versions(queue)
+    # By id the first version of a patch, and the newest one, where there are several: postings of
+    # one author under one title are versions of one series.
+    sent = queue.sent
+    series: dict[tuple[str, str], list[tuple[int, dict[int, str]]]] = defaultdict(list)
+    for posting in postings([member.message for member in sent]):
+        places = {
+            sent[at].message.series.index: sent[at].id
+            for at in posting.messages
+            if sent[at].message.patch.files
+        }
+        if places:
+            series[posting.author, posting.title.lower()].append((posting.version, places))
+    first: dict[str, str] = {}
+    newest: dict[str, str] = {}
+    for versions in series.values():
+        oldest, latest = (of(versions, key=itemgetter(0)) for of in (min, max))
+        for version, places in versions:
+            for place, name in places.items():
+                if version > oldest[0] and place in oldest[1]:
+                    first[name] = oldest[1][place]
+                if version < latest[0]:
+                    newest[name] = latest[1].get(place, next(iter(latest[1].values())))
     for (place, best, index), values in zip(pairs, alikes, strict=True):
         message, name = queue.patches[index].message, queue.patches[index].id
         alike = dict(zip(_ALIKE, values, strict=True))
@@ -177,34 +198,6 @@ def _alikes(pool: Pool, pairs: Sequence[tuple[int, int, int]]) -> list[tuple[obj
     return found
 
 
-def _versions(queue: Queue) -> tuple[dict[str, str], dict[str, str]]:
-    """Return by id the first version of a patch, and the newest one, where there are several.
-
-    Postings of one author under one title are versions of one series.
-    """
-    sent = queue.sent
-    series: dict[tuple[str, str], list[tuple[int, dict[int, str]]]] = defaultdict(list)
-    for posting in postings([member.message for member in sent]):
-        places = {
-            sent[at].message.series.index: sent[at].id
-            for at in posting.messages
-            if sent[at].message.patch.files
-        }
-        if places:
-            series[posting.author, posting.title.lower()].append((posting.version, places))
-    first: dict[str, str] = {}
-    newest: dict[str, str] = {}
-    for versions in series.values():
-        oldest, latest = (of(versions, key=itemgetter(0)) for of in (min, max))
-        for version, places in versions:
-            for place, name in places.items():
-                if version > oldest[0] and place in oldest[1]:
-                    first[name] = oldest[1][place]
-                if version < latest[0]:
-                    newest[name] = latest[1].get(place, next(iter(latest[1].values())))
-    return first, newest
-
-
 def _issues(
     grouped: Grouped, replaced: set[str], families: Sequence[d.NearEntry]
 ) -> list[d.IssueEntry]:
@@ -226,7 +219,17 @@ def _issues(
         for cluster in grouped.clusters
         for member in cluster.members
     }
-    joined = _joined(len(grouped.issues), of_patch, families)
+    # For each issue the one in which its patches are shown: those with the same code are shown
+    # together, and a family of which each would be alone.
+    sizes = Counter(of_patch.values())
+    edges: list[tuple[int, int]] = []
+    for family in families:
+        edits = [[of_patch[name] for name in edit.members] for edit in family.edits]
+        everyone = list(chain(*edits))
+        is_alone = all(sizes[issue] == 1 for issue in everyone)
+        for tied in [everyone] if is_alone else edits:
+            edges += pairwise(tied)
+    joined = {issue: own[0] for own in components(len(grouped.issues), edges) for issue in own}
     clusters: dict[int, list[int]] = defaultdict(list)
     for place, cluster in enumerate(grouped.clusters):
         clusters[joined[of_patch[patches[cluster.representative].id]]].append(place)
@@ -284,24 +287,6 @@ def _issues(
             -(issue.probability or 0.0),
         ),
     )
-
-
-def _joined(
-    count: int, issue_of: Mapping[str, int], families: Iterable[d.NearEntry]
-) -> dict[int, int]:
-    """Return for each of so many issues the one in which its patches are shown.
-
-    Patches with the same code are shown together, and a family of which each would be alone.
-    """
-    sizes = Counter(issue_of.values())
-    edges: list[tuple[int, int]] = []
-    for family in families:
-        edits = [[issue_of[name] for name in edit.members] for edit in family.edits]
-        everyone = list(chain(*edits))
-        is_alone = all(sizes[issue] == 1 for issue in everyone)
-        for issues in [everyone] if is_alone else edits:
-            edges += pairwise(issues)
-    return {issue: own[0] for own in components(count, edges) for issue in own}
 
 
 def duplicates_document(

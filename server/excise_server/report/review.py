@@ -70,7 +70,22 @@ def review_document(review: Review) -> d.ReviewDocument:
             for each in (each for each in ranked.ranking if each.index in cluster.members):
                 own[each.index] = _candidate(review, ranked, cluster, each, number, group)
         entries += [own[each.index] for each in ranked.ranking]
-        tasks.append(_task(review, number, ranked, own))
+        files = review.files[number - 1]
+        by_id = {entry.id: entry for entry in own.values()}
+        members = [review.candidates.found[index] for index in own]
+        shown = sorted(map(_file, files), key=lambda file: (KINDS.index(file.kind), file.path))
+        task = d.TaskEntry(
+            number=number,
+            name=visible(ranked.task.name) or None,
+            members=list(ranked.task.members),
+            shared=[spelled(path) for path in ranked.task.shared],
+            by_issue={name: visible(issue) for name, issue in ranked.task.named.items()},
+            disagree=disagree(ranked.ranking),
+            digest=review_digest(review.candidates.origin, members),
+            families=[_family(each, files, by_id) for each in review.families[number - 1]],
+            files=shown,
+        )
+        tasks.append(task)
     return d.ReviewDocument.of(
         candidates,
         review,
@@ -211,25 +226,6 @@ def _file_and_lines(
 
 
 # --- tasks and candidates ------------------------------------------------------------------------
-
-
-def _task(
-    review: Review, number: int, ranked: RankedTask, entries: Mapping[int, d.CandidateEntry]
-) -> d.TaskEntry:
-    files = review.files[number - 1]
-    by_id = {entry.id: entry for entry in entries.values()}
-    members = [review.candidates.found[index] for index in entries]
-    return d.TaskEntry(
-        number=number,
-        name=visible(ranked.task.name) or None,
-        members=list(ranked.task.members),
-        shared=[spelled(path) for path in ranked.task.shared],
-        by_issue={name: visible(issue) for name, issue in ranked.task.named.items()},
-        disagree=disagree(ranked.ranking),
-        digest=review_digest(review.candidates.origin, members),
-        families=[_family(each, files, by_id) for each in review.families[number - 1]],
-        files=sorted(map(_file, files), key=lambda file: (KINDS.index(file.kind), file.path)),
-    )
 
 
 def _candidate(

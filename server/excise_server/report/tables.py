@@ -114,7 +114,14 @@ class Records:
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         if not console.is_terminal:
-            yield from self._lines()
+            above = ""
+            columns = self.build(UNWRAPPED).columns
+            for row in zip(*((column.header, *column.cells) for column in columns), strict=True):
+                cells = [str(cell.plain if isinstance(cell, Text) else cell) for cell in row]
+                if self.is_grouped:
+                    above = cells[0] = cells[0] or above
+                yield Segment("\t".join(cell.rstrip(_BARS) for cell in cells))
+                yield Segment.line()
             return
         for length in (UNWRAPPED, *_LENGTHS):
             table = self.build(length)
@@ -122,11 +129,7 @@ class Records:
             if width <= options.max_width:
                 yield table
                 return
-        yield from self._stacked(options.max_width)
-
-    def _stacked(self, width: int) -> RenderResult:
-        """Yield the cells of each row one after the other, for a terminal of few columns."""
-        columns = self.build(min(_LENGTHS[-1], width // 2)).columns
+        columns = self.build(min(_LENGTHS[-1], options.max_width // 2)).columns
         heads = [str(column.header) for column in columns]
         for row in zip(*(column.cells for column in columns), strict=True):
             cells = [str(cell).rstrip(_BARS) for cell in row]
@@ -135,17 +138,7 @@ class Records:
                 for head, cell in zip(heads, cells, strict=True)
                 if cell
             ]
-            yield from filled(parts, width, Text(), ", ")
-
-    def _lines(self) -> RenderResult:
-        above = ""
-        columns = self.build(UNWRAPPED).columns
-        for row in zip(*((column.header, *column.cells) for column in columns), strict=True):
-            cells = [str(cell.plain if isinstance(cell, Text) else cell) for cell in row]
-            if self.is_grouped:
-                above = cells[0] = cells[0] or above
-            yield Segment("\t".join(cell.rstrip(_BARS) for cell in cells))
-            yield Segment.line()
+            yield from filled(parts, options.max_width, Text(), ", ")
 
 
 def name_column(table: Table, head: str, names: list[str]) -> None:

@@ -52,7 +52,16 @@ def brought_along(candidates: Sequence[Candidate]) -> tuple[list[Brought], list[
     others: list[str] = []
     seen = set()
     for candidate in candidates:
-        files = brought_files(candidate)
+        # The tests and scripts of a candidate, as it leaves them.
+        files = {
+            path: side
+            for path, side in candidate.new.items()
+            if side.mode not in (LINK, SUBMODULE)
+            and (
+                candidate.kind_of(path) in ("tests", "scratch")
+                or ("/" not in path and path not in candidate.old and script_stem(path))
+            )
+        }
         for path in sorted(files):
             if candidate.old.get(path) == files[path]:
                 continue
@@ -66,19 +75,6 @@ def brought_along(candidates: Sequence[Candidate]) -> tuple[list[Brought], list[
             seen.add(key)
             found.append(one)
     return found[:MOST], [*others, *(one.name for one in found[MOST:])]
-
-
-def brought_files(candidate: Candidate) -> dict[str, Side]:
-    """Return the tests and scripts of a candidate, as it leaves them."""
-    return {
-        path: side
-        for path, side in candidate.new.items()
-        if side.mode not in (LINK, SUBMODULE)
-        and (
-            candidate.kind_of(path) in ("tests", "scratch")
-            or ("/" not in path and path not in candidate.old and script_stem(path))
-        )
-    }
 
 
 def runnable(name: str, path: str, files: Mapping[str, Side]) -> Brought | None:

@@ -110,7 +110,8 @@ def composed_file(
             raise _overlap(replacement, pieces[0])
         side = replacement.change.new
         new_path = path if side is None else replacement.change.path
-        return FileEdit(new_path, path if origin else new_path, origin, side), _distinct(parts)
+        made = FileEdit(new_path, path if origin else new_path, origin, side)
+        return made, list(dict.fromkeys(parts))
     assert origin is not None  # a file that is created is taken as a whole
     data = origin.data
     if (own := origin.lines) is not None and (lines or "mark" in by_kind):
@@ -130,11 +131,7 @@ def composed_file(
         for edit in lines
     ]
     new = replace(origin, mode=str(mode), data=data, blob="")
-    return FileEdit(str(name), path, origin, new), _distinct(parts)
-
-
-def _distinct(parts: Iterable[TakenPart]) -> list[TakenPart]:
-    return list(dict.fromkeys(parts))
+    return FileEdit(str(name), path, origin, new), list(dict.fromkeys(parts))
 
 
 def _overlap(a: NewLines | Fact, b: NewLines | Fact) -> OverlapError:

@@ -65,7 +65,7 @@ def git_patch(files: Iterable[FileEdit], *, sha256: bool = False) -> bytes:
 
 def _file(file: FileEdit, sha256: bool) -> Iterator[bytes]:
     old, new = file.old, file.new
-    if old is not None and new is not None and _kind(old.mode) != _kind(new.mode):
+    if old is not None and new is not None and old.mode[:3] != new.mode[:3]:
         # A link in place of a file, or the reverse, for which git writes two patches.
         yield from _file(FileEdit(file.old_path, file.old_path, old, None), sha256)
         yield from _file(FileEdit(file.path, file.path, None, new), sha256)
@@ -99,11 +99,21 @@ def _file(file: FileEdit, sha256: bool) -> Iterator[bytes]:
         return
     yield b"--- %b\n" % (b"/dev/null" if old is None else _marked(names[0]))
     yield b"+++ %b\n" % (b"/dev/null" if new is None else _marked(names[1]))
-    yield from _hunks(before, after)
-
-
-def _kind(mode: str) -> str:
-    return mode[:3]
+    vocabulary = Vocabulary()
+    ids = [vocabulary.intern(raw_lines(text.decode("latin-1"))) for text in (before, after)]
+    for hunk in hunks_between(before, after, align(*ids).edits):
+        kept = [[line[:1] != sign for line in hunk.lines] for sign in (b"+", b"-")]
+        ranges = (
+            f"{start}" if sum(own) == 1 else f"{start},{sum(own)}"
+            for start, own in zip((hunk.old_start, hunk.new_start), kept, strict=True)
+        )
+        yield "@@ -{} +{} @@\n".format(*ranges).encode()
+        # Behind these lines of the hunk a text ends without a line end.
+        ends = [len(own) - own[::-1].index(True) - 1
+                for own, is_open in zip(kept, (hunk.old_open, hunk.new_open), strict=True)
+                if is_open]  # fmt: skip
+        for at, line in enumerate(hunk.lines):
+            yield line + (b"\n\\ No newline at end of file\n" if at in ends else b"\n")
 
 
 def _quoted(name: str) -> bytes:
@@ -133,22 +143,3 @@ def _literal(data: bytes) -> bytes:
         size = len(chunk) + (64 if len(chunk) <= 26 else 70)
         lines.append(b"%c%b\n" % (size, b85encode(chunk, pad=True)))
     return b"".join(lines) + b"\n"
-
-
-def _hunks(old: bytes, new: bytes) -> Iterator[bytes]:
-    """Yield the hunks, without the headings, which say nothing to ``git apply``."""
-    vocabulary = Vocabulary()
-    ids = [vocabulary.intern(raw_lines(text.decode("latin-1"))) for text in (old, new)]
-    for hunk in hunks_between(old, new, align(*ids).edits):
-        kept = [[line[:1] != sign for line in hunk.lines] for sign in (b"+", b"-")]
-        ranges = (
-            f"{start}" if sum(own) == 1 else f"{start},{sum(own)}"
-            for start, own in zip((hunk.old_start, hunk.new_start), kept, strict=True)
-        )
-        yield "@@ -{} +{} @@\n".format(*ranges).encode()
-        # Behind these lines of the hunk a text ends without a line end.
-        ends = [len(own) - own[::-1].index(True) - 1
-                for own, is_open in zip(kept, (hunk.old_open, hunk.new_open), strict=True)
-                if is_open]  # fmt: skip
-        for at, line in enumerate(hunk.lines):
-            yield line + (b"\n\\ No newline at end of file\n" if at in ends else b"\n")

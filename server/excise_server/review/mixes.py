@@ -16,7 +16,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 from excise.bindings import KEYWORD, MEMBER, Bindings, Key
 from excise.errors import Unparsable
@@ -308,7 +308,13 @@ class Mix:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 compile(tree, "<mix>", "exec", dont_inherit=True)
-            messages = _messages(tree)
+            from pyflakes.checker import Checker
+
+            # What ends in an error at run time, in the order of the text.
+            wanted = _NAMES.keys() | _FORMATS
+            found = Checker(tree, builtins=_GIVEN, withDoctest=False).messages
+            chosen = [message for message in found if type(message).__name__ in wanted]
+            messages = sorted(chosen, key=lambda message: (message.lineno, message.col))
             places = _places(tree) if messages else None
         except SyntaxError:
             raise
@@ -365,16 +371,6 @@ def _beyond(findings: Iterable[Finding], known: Iterable[Iterable[Finding]]) -> 
         if not is_known:
             new.append(finding)
     return new
-
-
-def _messages(tree: ast.Module) -> list[Any]:
-    """Return what pyflakes says that ends in an error at run time, in the order of the text."""
-    from pyflakes.checker import Checker
-
-    wanted = _NAMES.keys() | _FORMATS
-    messages = Checker(tree, builtins=_GIVEN, withDoctest=False).messages
-    chosen = [message for message in messages if type(message).__name__ in wanted]
-    return sorted(chosen, key=lambda message: (message.lineno, message.col))
 
 
 @dataclass(slots=True)

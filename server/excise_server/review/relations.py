@@ -84,11 +84,6 @@ class CandidateRelation:
         return self.reasons[0].word
 
     @property
-    def is_rival(self) -> bool:
-        """Whether they are attempts at one task."""
-        return self.word in _RIVALS
-
-    @property
     def issue(self) -> str:
         """The issue that both name, if nothing else makes them rivals."""
         issues = [each.issue for each in self.reasons if each.word in _RIVALS]
@@ -283,37 +278,36 @@ class CandidateReader:
     def edit(self, candidate: Candidate) -> _Edit:
         """Read a candidate."""
         if candidate.id not in self._edits:
-            self._edits[candidate.id] = self._edit(candidate)
-        return self._edits[candidate.id]
-
-    def _edit(self, candidate: Candidate) -> _Edit:
-        changes, files = {}, []
-        taken, used = set[str](), set[str]()
-        for pair in self.pairs[candidate.id]:
-            old = None if pair.old is None else candidate.old[pair.old]
-            new = None if pair.new is None else candidate.new[pair.new]
-            path, hunks = pair.old or pair.path, None
-            before, after = (
-                None if side is None or side.mode in (LINK, SUBMODULE) else side.text
-                for side in (old, new)
-            )
-            if before is not None and after is not None:
-                lines = raw_lines(before), raw_lines(after)
-                hunks = tuple(
-                    (lo, hi, "".join(lines[1][start:stop]))
-                    for lo, hi, start, stop in differing_lines(*lines)
+            changes, files = {}, []
+            taken, used = set[str](), set[str]()
+            for pair in self.pairs[candidate.id]:
+                old = None if pair.old is None else candidate.old[pair.old]
+                new = None if pair.new is None else candidate.new[pair.new]
+                path, hunks = pair.old or pair.path, None
+                before, after = (
+                    None if side is None or side.mode in (LINK, SUBMODULE) else side.text
+                    for side in (old, new)
                 )
-            changes[path] = _Change(pair, old, new, candidate.kind_of(path), hunks)
-            if changes[path].kind not in ("code", "tests"):
-                continue
-            new_path = "" if pair.path == path else pair.path
-            files.append(EditedFile(path, before or "", after or "", new_path))
-            if path.endswith(".py"):
-                for text in filter(None, (before, after)):
-                    self._origins.setdefault(text, before or "")
-                taken |= self._python.taken(before, None if new_path else after)
-                used |= self._python.newly_used(before, after)
-        return _Edit(candidate, changes, tuple(files), self._names.edit(files), taken, used)
+                if before is not None and after is not None:
+                    lines = raw_lines(before), raw_lines(after)
+                    hunks = tuple(
+                        (lo, hi, "".join(lines[1][start:stop]))
+                        for lo, hi, start, stop in differing_lines(*lines)
+                    )
+                changes[path] = _Change(pair, old, new, candidate.kind_of(path), hunks)
+                if changes[path].kind not in ("code", "tests"):
+                    continue
+                new_path = "" if pair.path == path else pair.path
+                files.append(EditedFile(path, before or "", after or "", new_path))
+                if path.endswith(".py"):
+                    for text in filter(None, (before, after)):
+                        self._origins.setdefault(text, before or "")
+                    taken |= self._python.taken(before, None if new_path else after)
+                    used |= self._python.newly_used(before, after)
+            self._edits[candidate.id] = _Edit(
+                candidate, changes, tuple(files), self._names.edit(files), taken, used
+            )
+        return self._edits[candidate.id]
 
     def broken(self, a: _Edit, b: _Edit) -> Iterator[RelationReason]:
         """Yield the uses of each candidate that the other one breaks."""
@@ -325,7 +319,25 @@ class CandidateReader:
         origin = {f.path: f.before for edit in (a, b) for f in edit.files if f.before}
         alone = _with(origin, a), _with(origin, b)
         known = {w.key for files in (origin, *alone) for w in self._python.wrong_uses(files)}
-        for wrong in self._python.wrong_uses(_together(origin, a, b)):
+        # Files with both edits; of hunks that overlap, with those of the first.
+        changed = _with(_with(origin, b), a)
+        for path in a.changes.keys() & b.changes.keys() & origin.keys():
+            x, y = a.changes[path], b.changes[path]
+            if x.hunks is None or y.hunks is None:
+                continue
+            apart = [
+                (lo, hi, text)
+                for lo, hi, text in y.hunks
+                if all(
+                    hi < start or stop < lo or lo == hi == start == stop
+                    for start, stop, _ in x.hunks
+                )
+            ]
+            lines = raw_lines(origin[path])
+            for lo, hi, text in sorted({*x.hunks, *apart}, reverse=True):
+                lines[lo:hi] = [text]
+            changed[x.pair.path if x.pair.path != path else y.pair.path] = "".join(lines)
+        for wrong in self._python.wrong_uses(changed):
             if wrong.key in known:
                 continue
             own = wrong.target == wrong.path or a.changes.get(wrong.path) is None
@@ -348,27 +360,6 @@ def _with(files: Mapping[str, str], edit: _Edit) -> dict[str, str]:
         changed.pop(file.path, None)
         if file.after:
             changed[file.new_path or file.path] = file.after
-    return changed
-
-
-def _together(files: Mapping[str, str], a: _Edit, b: _Edit) -> dict[str, str]:
-    """Return files with both edits; of hunks that overlap, with those of the first."""
-    changed = _with(_with(files, b), a)
-    for path in a.changes.keys() & b.changes.keys() & files.keys():
-        x, y = a.changes[path], b.changes[path]
-        if x.hunks is None or y.hunks is None:
-            continue
-        apart = [
-            (lo, hi, text)
-            for lo, hi, text in y.hunks
-            if all(
-                hi < start or stop < lo or lo == hi == start == stop for start, stop, _ in x.hunks
-            )
-        ]
-        lines = raw_lines(files[path])
-        for lo, hi, text in sorted({*x.hunks, *apart}, reverse=True):
-            lines[lo:hi] = [text]
-        changed[x.pair.path if x.pair.path != path else y.pair.path] = "".join(lines)
     return changed
 
 
@@ -572,7 +563,7 @@ def tasks_of(
         raise ValueError("two candidates have one id")
     rivals: dict[str, dict[str, CandidateRelation]] = {member.id: {} for member in members}
     for relation in related:
-        if relation.is_rival and {relation.first, relation.second} <= rivals.keys():
+        if relation.word in _RIVALS and {relation.first, relation.second} <= rivals.keys():
             rivals[relation.first][relation.second] = relation
             rivals[relation.second][relation.first] = relation
     known = defaultdict[tuple[str, ...], list[Candidate]](list)

@@ -397,7 +397,17 @@ def _of_fragments(
     base, results, disputed = list[str](), (list[str](), list[str]()), list[tuple[int, int]]()
     positions = [0, 0]
     spans = [*differing_lines(*texts), (len(texts[0]), len(texts[0]), len(texts[1]), len(texts[1]))]
-    near = _near_hunks(befores, spans)
+    # Hunks that show a line in common, by their numbers. A line that either patch shows several
+    # times of the file may be another one of its kind.
+    counts = [Counter(lines) for lines in texts]
+    near, ends = set(), (0, 0)
+    for o_lo, o_hi, a_lo, a_hi in spans:
+        for o, a in zip(range(ends[0], o_lo), range(ends[1], a_lo), strict=True):
+            text = texts[0][o]
+            is_one = counts[0][text] == counts[1][text] == 1
+            if is_one and text.strip() and not text.startswith("@@ "):
+                near.add((befores[0][o].hunk, befores[1][a].hunk))
+        ends = o_hi, a_hi
     walks = [_walk(old), _walk(new)]
     for o_lo, o_hi, a_lo, a_hi in spans:
         for _ in range(o_lo - positions[0]):
@@ -445,24 +455,6 @@ def _walk(lines: Sequence[_Line]) -> list[_Step]:
         steps[-1].kept.extend([] if is_deleted else [line.text])
         steps.append(_Step([], []))
     return steps
-
-
-def _near_hunks(befores: Sequence[Sequence[_Line]], spans: Sequence[Span]) -> set[tuple[int, int]]:
-    """Return the hunks of two patches that show a line in common, by their numbers.
-
-    A line that either patch shows several times of the file may be another one of its kind.
-    """
-    counts = [Counter(line.text for line in lines) for lines in befores]
-    near = set()
-    positions = (0, 0)
-    for o_lo, o_hi, a_lo, a_hi in spans:
-        for o, a in zip(range(positions[0], o_lo), range(positions[1], a_lo), strict=True):
-            line = befores[0][o].text
-            is_one = counts[0][line] == counts[1][line] == 1
-            if is_one and line.strip() and not line.startswith("@@ "):
-                near.add((befores[0][o].hunk, befores[1][a].hunk))
-        positions = o_hi, a_hi
-    return near
 
 
 # --- series --------------------------------------------------------------------------------------

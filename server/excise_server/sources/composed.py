@@ -86,7 +86,6 @@ def composed(patch: Patch, blobs: Blobs, base: Callable[[str], Side | None]) -> 
 
 
 def _take(files: _Files, pair: FilePair, blobs: Blobs, base: Callable[[str], Side | None]) -> None:
-    """Take what one patch does to one file."""
     for path in (pair.old, pair.new):
         if path is not None and is_refused_by_git(
             path, is_link=LINK in (pair.old_mode, pair.new_mode)

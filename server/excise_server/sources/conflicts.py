@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from excise.text import raw_lines
@@ -131,12 +130,54 @@ def find(context: finding.Context, repository: Repository | SourceError | None) 
             raise repository
         if repository is not None:
             watch += (finding.watch_file(os.path.join(repository.git_dir, "index")),)
-            stages = _stages(repository)
+            out = repository.git.run("ls-files", "--unmerged", "-z", "--", repository.path)
+            stages = {}
+            for entry in out.split(b"\0")[:-1]:
+                fields, _, path = entry.partition(b"\t")
+                mode, blob, stage = fields.decode("ascii").split(" ")
+                if os.fsdecode(path) == repository.path:
+                    stages[int(stage)] = (mode, blob)
     except SourceError as error:
         git_refused = (Rejected("git", error.reason, error.hint),)
     try:
         if stages and isinstance(repository, Repository):
-            answer = _from_index(repository, stages, _marked(context))
+            for number, (mode, _) in stages.items():
+                if mode not in _FILES:
+                    raise SourceError(f"stage {number} is not a regular file (mode {mode})")
+            blobs = dict(
+                zip(stages, repository.blobs([b for _, b in stages.values()]), strict=True)
+            )
+            origin = _text(blobs[1], 1) if 1 in blobs else None
+            versions, refused = [], []
+            for number, word, side, label in zip(
+                (2, 3), _WORDS, sides_of(repository), _marked(context), strict=True
+            ):
+                if number not in blobs and origin is None:
+                    continue  # it is not part of the conflict
+                name = side.names[0] if side.names else f"conflict:{word}"
+                try:
+                    text = _text(blobs[number], number) if number in blobs else ""
+                except SourceError as error:
+                    refused.append(Rejected(name, error.reason, error.hint))
+                    continue
+                change: finding.Change = "edited"
+                notes: tuple[str, ...] = ()
+                if number not in blobs:
+                    change, notes = "deleted", (DELETES,)
+                elif origin is None:
+                    change, notes = "created", (CREATES,)
+                names = (*side.names, f"conflict:{word}")
+                # Its branch, else the name in the markers, else its commit.
+                shown = side.branch or ("" if label == "HEAD" else label) or side.commit[:10]
+                shown = _label(word, shown)
+                candidate = Candidate(name, "", "", side.commit, names, label=shown, notes=notes)
+                versions.append(finding.Version(candidate, text, origin, change))
+            label = "neither side had the file" if origin is None else "stage 1 of the conflict"
+            answer = finding.Found(
+                origin=finding.OriginText(origin or "", "stage", label),
+                versions=tuple(versions),
+                refused=tuple(refused),
+            )
         elif os.path.lexists(context.document):
             text = text_of(read_bytes(context.document, context.folders))
             answer = _from_markers(parse_markers(text))
@@ -154,57 +195,6 @@ def _marked(context: finding.Context) -> tuple[str, str]:
     except SourceError:
         return ("", "")
     return marker_labels(text)
-
-
-def _stages(repository: Repository) -> dict[int, tuple[str, str]]:
-    """Return the mode and blob id of each stage of a conflicted document."""
-    out = repository.git.run("ls-files", "--unmerged", "-z", "--", repository.path)
-    stages = {}
-    for entry in out.split(b"\0")[:-1]:
-        fields, _, path = entry.partition(b"\t")
-        mode, blob, stage = fields.decode("ascii").split(" ")
-        if os.fsdecode(path) == repository.path:
-            stages[int(stage)] = (mode, blob)
-    return stages
-
-
-def _from_index(
-    repository: Repository, stages: dict[int, tuple[str, str]], marked: Sequence[str]
-) -> finding.Found:
-    """Return the sides in the index. A side that is missing there deleted the file."""
-    for number, (mode, _) in stages.items():
-        if mode not in _FILES:
-            raise SourceError(f"stage {number} is not a regular file (mode {mode})")
-    blobs = dict(zip(stages, repository.blobs([b for _, b in stages.values()]), strict=True))
-    origin = _text(blobs[1], 1) if 1 in blobs else None
-    versions, refused = [], []
-    for number, word, side, label in zip((2, 3), _WORDS, sides_of(repository), marked, strict=True):
-        if number not in blobs and origin is None:
-            continue  # it is not part of the conflict
-        name = side.names[0] if side.names else f"conflict:{word}"
-        try:
-            text = _text(blobs[number], number) if number in blobs else ""
-        except SourceError as error:
-            refused.append(Rejected(name, error.reason, error.hint))
-            continue
-        change: finding.Change = "edited"
-        notes: tuple[str, ...] = ()
-        if number not in blobs:
-            change, notes = "deleted", (DELETES,)
-        elif origin is None:
-            change, notes = "created", (CREATES,)
-        names = (*side.names, f"conflict:{word}")
-        # Its branch, else the name in the markers, else its commit.
-        shown = side.branch or ("" if label == "HEAD" else label) or side.commit[:10]
-        shown = _label(word, shown)
-        candidate = Candidate(name, "", "", side.commit, names, label=shown, notes=notes)
-        versions.append(finding.Version(candidate, text, origin, change))
-    label = "neither side had the file" if origin is None else "stage 1 of the conflict"
-    return finding.Found(
-        origin=finding.OriginText(origin or "", "stage", label),
-        versions=tuple(versions),
-        refused=tuple(refused),
-    )
 
 
 def _label(word: str, shown: str) -> str:

@@ -177,23 +177,6 @@ def _entries(folder: str) -> Iterator[os.DirEntry[str]]:
 
 
 def _candidate(name: str, origin: _Folder, folder: _Folder) -> Candidate:
-    sides = _sides(origin, folder)
-    converted, _, notes = without_conversions(sides)
-    old, new = converted.old, converted.new
-    if sides.refused and not (old or new):
-        raise SourceError(f"nothing of it can be compared: {first_few(sides.notes)}")
-    times = [folder.files[path].time for path in new]
-    return Candidate(
-        name, folder.top, "", "", (name,),
-        old=old,
-        new=new,
-        digest=digest_of(old, new),
-        is_written=bool(times) and abs(time.time() - max(times)) < WRITTEN_SECONDS,
-        notes=(*notes, *sides.notes),
-    )  # fmt: skip
-
-
-def _sides(origin: _Folder, folder: _Folder) -> Sides:
     sides, total = Sides({}, {}, {}), 0
     for path in sorted(origin.files.keys() | folder.files.keys()):
         before, after = origin.files.get(path), folder.files.get(path)
@@ -221,4 +204,15 @@ def _sides(origin: _Folder, folder: _Folder) -> Sides:
         if len(sides.old.keys() | sides.new.keys()) > MAX_FILES:
             raise SourceError(f"over {MAX_FILES:,} files differ from the origin")
     check_edited(sides)
-    return sides
+    converted, _, notes = without_conversions(sides)
+    if sides.refused and not (converted.old or converted.new):
+        raise SourceError(f"nothing of it can be compared: {first_few(sides.notes)}")
+    times = [folder.files[path].time for path in converted.new]
+    return Candidate(
+        name, folder.top, "", "", (name,),
+        old=converted.old,
+        new=converted.new,
+        digest=digest_of(converted.old, converted.new),
+        is_written=bool(times) and abs(time.time() - max(times)) < WRITTEN_SECONDS,
+        notes=(*notes, *sides.notes),
+    )  # fmt: skip

@@ -92,7 +92,6 @@ def folders_named(
 
 
 def _read(path: str, must_exist: bool, rejected: list[Rejected]) -> Iterator[_Series]:
-    """Yield the patches of a file or folder."""
     try:
         top = os.path.realpath(path)
         if not os.path.exists(top):
@@ -197,7 +196,6 @@ def _continues(earlier: Patch, later: Patch) -> bool:
 
 
 def _lines(path: str, root: str, name: str, rejected: list[Rejected]) -> Iterator[_Series]:
-    """Yield the predictions of a file of JSON lines."""
     lines = read_bytes(path, [root], limit=_MAX_LINES).split(b"\n")
     for number, line in enumerate(lines, start=1):
         if not line.strip():

@@ -280,7 +280,36 @@ def read_file(
 
     Raises SourceError if git fails.
     """
-    homes, trees = _file_trees(repository, target.commit, path, started)
+    plain = [entry for entry in started if entry.patch is None]
+    own_pairs = [(entry.candidate.base, entry.candidate.commit) for entry in plain]
+    # Where the file was in each base, and its change by each candidate that is no patch: None if
+    # one file does not tell it.
+    homes = dict.fromkeys((entry.candidate.base for entry in started), path)
+    to_target = ((base, target.commit) for base in homes)
+    between = trees_between(repository, [*to_target, *own_pairs], [path])
+    for base in homes:
+        tree = between[base, target.commit]
+        if isinstance(tree, Tree) and path in tree.new and path not in tree.old:
+            # The target may have renamed it since.
+            renames = renames_between(repository, base, target.commit)
+            homes[base] = next((old for old, new, _, _ in renames if new == path), path)
+    if others := sorted({home for home in homes.values() if home != path}):
+        elsewhere = [pair for pair in between if homes[pair[0]] != path]
+        between |= trees_between(repository, elsewhere, others)
+    listing = listing_of(repository, target.commit, sorted({*homes.values()}))
+    trees: list[tuple[ListedCandidate, Tree | None]] = []
+    for entry, pair in zip(plain, own_pairs, strict=True):
+        home = homes[entry.candidate.base]
+        since, own = between[entry.candidate.base, target.commit], between[pair]
+        if isinstance(since, SourceError) or isinstance(own, SourceError):
+            trees.append((entry, None))  # reading it will report the error
+            continue
+        before = since.old.get(home) if home in since.old or home in since.new else None
+        if before is None and home not in since.new and home in listing:
+            mode, blob = listing[home]
+            before = TreeEntry(mode.decode(), blob.decode())
+        after = own.new.get(home) if home in own.old or home in own.new else before
+        trees.append((entry, _file_tree(entry.candidate, home, before, after)))
     # The path of the file in those patches that are about it, by their ids.
     about = {}
     pairs = {e.candidate.id: e.patch.files for e in started if e.patch is not None}
@@ -313,43 +342,6 @@ def read_file(
         elif (read_whole := whole.get(name)) is not None:
             notes = (*entry.candidate.notes, *asides.get(name, ()))
             yield _of_file(read_whole, home, notes)
-
-
-def _file_trees(
-    repository: Repository, origin: str, path: str, started: Sequence[ListedCandidate]
-) -> tuple[dict[str, str], list[tuple[ListedCandidate, Tree | None]]]:
-    """Return where the file was in each base, and its change by each candidate that is no patch.
-
-    The change is None if one file does not tell it.
-    """
-    plain = [entry for entry in started if entry.patch is None]
-    pairs = [(entry.candidate.base, entry.candidate.commit) for entry in plain]
-    homes = dict.fromkeys((entry.candidate.base for entry in started), path)
-    between = trees_between(repository, [*((base, origin) for base in homes), *pairs], [path])
-    for base in homes:
-        tree = between[base, origin]
-        if isinstance(tree, Tree) and path in tree.new and path not in tree.old:
-            # The target may have renamed it since.
-            renames = renames_between(repository, base, origin)
-            homes[base] = next((old for old, new, _, _ in renames if new == path), path)
-    if moved := sorted({home for home in homes.values() if home != path}):
-        elsewhere = [pair for pair in between if homes[pair[0]] != path]
-        between |= trees_between(repository, elsewhere, moved)
-    listing = listing_of(repository, origin, sorted({*homes.values()}))
-    trees: list[tuple[ListedCandidate, Tree | None]] = []
-    for entry, pair in zip(plain, pairs, strict=True):
-        home = homes[entry.candidate.base]
-        since, own = between[entry.candidate.base, origin], between[pair]
-        if isinstance(since, SourceError) or isinstance(own, SourceError):
-            trees.append((entry, None))  # reading it will report the error
-            continue
-        before = since.old.get(home) if home in since.old or home in since.new else None
-        if before is None and home not in since.new and home in listing:
-            mode, blob = listing[home]
-            before = TreeEntry(mode.decode(), blob.decode())
-        after = own.new.get(home) if home in own.old or home in own.new else before
-        trees.append((entry, _file_tree(entry.candidate, home, before, after)))
-    return homes, trees
 
 
 def _file_tree(

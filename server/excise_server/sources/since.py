@@ -120,8 +120,15 @@ def version_named(
     if is_there and (name == STDIN or name.endswith(ENDINGS) or repository is None):
         return _of_patches(name)
     if repository is not None:
-        if worktree := _worktree(repository, name):
-            return worktree
+        found, _ = find_checkouts(repository, Selection(target=True))
+        if not (meant := candidates_called(name, found)):
+            meant = candidates_called(name, labelled(repository, found))
+        if not meant and os.path.isdir(name):
+            meant = [c for c in found if c.folder == os.path.realpath(name)]
+        if len(meant) > 1:
+            raise SourceError(f"{len(meant)} worktrees are called so", name=visible(name))
+        if meant:
+            return CandidateVersion(name, meant[0])
         if commit := repository.commit_of(name):
             branch = name if repository.commit_of(f"refs/heads/{name}") else ""
             names = (f"branch:{visible(branch)}",) if branch else (f"commit:{commit}",)
@@ -217,18 +224,6 @@ def own_changes(repository: Repository, new: CandidateVersion, onto: str = "") -
 
 
 # --- names ---------------------------------------------------------------------------------------
-
-
-def _worktree(repository: Repository, name: str) -> CandidateVersion | None:
-    """Return the worktree of a name, as it lies there: a label, a branch, a folder."""
-    found, _ = find_checkouts(repository, Selection(target=True))
-    if not (meant := candidates_called(name, found)):
-        meant = candidates_called(name, labelled(repository, found))
-    if not meant and os.path.isdir(name):
-        meant = [c for c in found if c.folder == os.path.realpath(name)]
-    if len(meant) > 1:
-        raise SourceError(f"{len(meant)} worktrees are called so", name=visible(name))
-    return CandidateVersion(name, meant[0]) if meant else None
 
 
 def _ref(repository: Repository, name: str) -> Ref | None:

@@ -63,10 +63,35 @@ class Service:
                 return w.Surveyed(request.number, self._work(), memoryview(report))
             if isinstance(request, w.Replay):
                 replayer = Replayer(request.before, request.current, cancel=cancel)
-                texts = tuple(replayer.replay(text).text for text in request.texts)
-                return w.ReplayedTexts(request.number, self._work(), texts)
+                replayed = tuple(replayer.replay(text).text for text in request.texts)
+                return w.ReplayedTexts(request.number, self._work(), replayed)
             assert isinstance(request, w.Analyse)
-            snapshot = self._snapshot(request)
+            for number, data in request.texts:
+                self._texts[number] = w.as_text(data)
+            texts = self._texts
+            revisions = tuple(
+                Revision(w.as_text(name), texts[text], w.as_text(label))
+                for name, label, text, _ in request.revisions
+            )
+            buffer = None if request.buffer is None else texts[request.buffer]
+            if buffer is not None and request.own is None:
+                buffer = buffer[:1] + buffer[1:]  # a snapshot knows its own revision by identity
+            snapshot = Snapshot(
+                uri_or_path=w.as_text(request.uri),
+                origin=texts[request.origin],
+                revisions=revisions,
+                language=None if request.language is None else w.as_text(request.language),
+                path=None if request.path is None else w.as_text(request.path),
+                options=Options(*request.options),
+                buffer=buffer,
+                version=request.version,
+                deleted=frozenset(
+                    w.as_text(name) for name, _, _, gone in request.revisions if gone
+                ),
+                intent=w.as_text(request.intent),
+            )
+            for number in request.gone:
+                self._texts.pop(number, None)
 
             def early(found: w.EarlyHunks) -> None:
                 if len(snapshot.revisions) >= EARLY:
@@ -94,33 +119,6 @@ class Service:
 
     def _work(self) -> w.WorkFrame:
         return w.WorkFrame(_resident(), self._guard.parses, self._analyst.pairs)
-
-    def _snapshot(self, request: w.Analyse) -> Snapshot:
-        for number, data in request.texts:
-            self._texts[number] = w.as_text(data)
-        texts = self._texts
-        revisions = tuple(
-            Revision(w.as_text(name), texts[text], w.as_text(label))
-            for name, label, text, _ in request.revisions
-        )
-        buffer = None if request.buffer is None else texts[request.buffer]
-        if buffer is not None and request.own is None:
-            buffer = buffer[:1] + buffer[1:]  # a snapshot knows its own revision by identity
-        snapshot = Snapshot(
-            uri_or_path=w.as_text(request.uri),
-            origin=texts[request.origin],
-            revisions=revisions,
-            language=None if request.language is None else w.as_text(request.language),
-            path=None if request.path is None else w.as_text(request.path),
-            options=Options(*request.options),
-            buffer=buffer,
-            version=request.version,
-            deleted=frozenset(w.as_text(name) for name, _, _, gone in request.revisions if gone),
-            intent=w.as_text(request.intent),
-        )
-        for number in request.gone:
-            self._texts.pop(number, None)
-        return snapshot
 
 
 def rehearse() -> None:

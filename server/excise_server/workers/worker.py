@@ -227,7 +227,13 @@ class Worker:
                         raise Cancelled("the worker was ended on request") from death
                     self._check_open()
                     deaths.append(death)
-                    self._record(death, deaths)
+                    # Quarantine the text that a process died of, if one is to blame.
+                    text = death.parsing
+                    before = [other.parsing for other in deaths[:-1]]
+                    where = "" if text is None else f" while it parsed a text as {grammar_of(text)}"
+                    logger.warning("a worker died (%s)%s", death, where)
+                    if text is not None and (death.signal not in _OUTSIDE or text in before):
+                        self._quarantine.add(text)
                     if lexical:
                         raise FailedInWorkerError("a worker died outside any parser") from death
                 except w.BrokenFrameError as error:
@@ -256,7 +262,6 @@ class Worker:
             raise Cancelled("the worker was ended on request")
 
     def _checked(self, kind: type[A], answer: w.Answer) -> A:
-        """Return an answer of the kind that was asked for."""
         if isinstance(answer, kind):
             self._latest = answer.work
             return answer
@@ -336,15 +341,6 @@ class Worker:
         if (process := self._process) is not None:
             self._process = None
             process.close()
-
-    def _record(self, death: _Died, deaths: list[_Died]) -> None:
-        """Quarantine the text that a process died of, if one is to blame."""
-        text = death.parsing
-        before = [other.parsing for other in deaths[:-1]]
-        where = "" if text is None else f" while it parsed a text as {grammar_of(text)}"
-        logger.warning("a worker died (%s)%s", death, where)
-        if text is not None and (death.signal not in _OUTSIDE or text in before):
-            self._quarantine.add(text)
 
     def _stay(self, error: Exception) -> None:
         """Work in this process from now on."""
