@@ -201,6 +201,20 @@ def test_an_origin_that_is_deleted_while_it_is_scored(client, tmp_path):
     assert "no such file" in client.refused("excise/report", {"uri": path.as_uri()})["message"]
 
 
+def test_sixty_four_candidates_that_are_closed_while_they_are_scored(client):
+    client.initialize()
+    client.open(URI, LONG)
+    client.add(URI, many(64))
+    waiting = client.request("excise/report", {"uri": URI})
+    client.notify("textDocument/didClose", {"textDocument": {"uri": URI}})
+    ended = client.wait(lambda m: m.get("id") == waiting)
+    assert "result" in ended or "error" in ended, ended
+    # Open again, it has them still, and is scored as if nothing had happened.
+    client.open(URI, LONG)
+    found = client.call("excise/report", {"uri": URI})["revisions"]
+    assert {revision["id"] for revision in found} == set(many(64))
+
+
 # --- deaths ---
 
 

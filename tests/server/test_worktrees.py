@@ -181,6 +181,24 @@ def test_binary_and_large_files(repo):
     assert found["similarity"][at["ada"]][at["bo"]] < 1.0
 
 
+def test_texts_of_ten_megabytes_that_differ_in_one_byte(repo):
+    """Each is read and compared whole: no digest, sample or limit calls them the same."""
+    lines = [f"v{number:07} = {number:08}" for number in range(476_000)]
+    text = "\n".join(lines) + "\n"
+    assert 9_000_000 < len(text) < 10_000_000
+    at = text.index("v0300000")
+    edits = {"ada": "w", "bo": "w", "chen": "x"}
+    repo.commit(a__py=text)
+    for name, byte in edits.items():
+        worktree(repo, name, a__py=f"{text[:at]}{byte}{text[at + 1 :]}")
+    found = report(repo)
+    place = {name.partition(":")[2]: number for number, name in enumerate(ids_of(found))}
+    assert found["similarity"][place["ada"]][place["bo"]] == 1.0
+    assert found["similarity"][place["ada"]][place["chen"]] < 1.0
+    [file] = by_id(found)["ada"]["files"]
+    assert (file["added"], file["deleted"]) == (1, 1)
+
+
 def test_two_other_binary_files_are_not_the_same_change(repo):
     repo.commit(x__bin=b"a\0b")
     worktree(repo, "ada", x__bin=b"a\0c")
