@@ -452,14 +452,26 @@ class ScoreMatrix:
         [(1, 2, 'b\n')]
         """
         chosen = list(range(len(self.ids)) if revisions is None else revisions)
-        groups, lexical = self._of_one_file()
+        groups, unread = self._of_one_file()
         [file] = self._read.files
         origin = self._task.origin.get(file.path, "")
         contents = [origin, *(self._task.edited[at].get(file.path, origin) for at in chosen)]
         texts = [content for content in contents if isinstance(content, str)]
         if len(texts) < len(contents):
             raise OptionError("ready-made sequences have no lines of text, and no hunks")
-        sides = self._sides(groups, lexical, chosen, texts[1:])
+        # The revisions as all pairs of them are read.
+        lexical = groups[-1:] if any(at in unread for at in chosen) else []
+        by_lines = [bool(row[chosen].any()) for row in self._standings.by_lines]
+        sides = []
+        for at, text in zip(chosen, texts[1:], strict=True):
+            own_groups = [*(() if at in unread else groups[:1]), *lexical]
+            readings = [(group.preparation, group.revisions[at], False) for group in own_groups]
+            if by_lines[at]:
+                readings += [
+                    (group.preparation, group.preparation.raw().revision(own.text), True)
+                    for group, (_, own, _) in zip(own_groups, readings, strict=True)
+                ]
+            sides.append(AlignedRevision(at, text, tuple(readings)))
         return self._task.hunks.find(texts[0], sides, cancel)
 
     def in_hunks(
@@ -516,31 +528,6 @@ class ScoreMatrix:
             for lexical in self._read.lexical.values()
         ]
         return groups, file.unread
-
-    def _sides(
-        self,
-        groups: Sequence[Group[Preparation]],
-        unread: Mapping[int, str],
-        chosen: list[int],
-        texts: list[str],
-    ) -> list[AlignedRevision]:
-        """Return the revisions as all pairs of them are read."""
-        lexical = any(at in unread for at in chosen)
-        by_lines = [bool(row[chosen].any()) for row in self._standings.by_lines]
-        sides = []
-        for at, text in zip(chosen, texts, strict=True):
-            own_groups = [
-                *([] if at in unread else [groups[0]]),
-                *([groups[-1]] if lexical else []),
-            ]
-            readings = [(group.preparation, group.revisions[at], False) for group in own_groups]
-            if by_lines[at]:
-                readings += [
-                    (group.preparation, group.preparation.raw().revision(own.text), True)
-                    for group, (_, own, _) in zip(own_groups, readings, strict=True)
-                ]
-            sides.append(AlignedRevision(at, text, tuple(readings)))
-        return sides
 
 
 @dataclass(frozen=True, slots=True)

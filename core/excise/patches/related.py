@@ -301,7 +301,14 @@ class _Postings:
         """Return the cosines of a bag with those of all patches."""
         import numpy as np
 
-        starts, owners, weights = self._inverted()
+        if self._index is None:
+            terms = np.array(self._terms, dtype=np.int64)
+            order = np.argsort(terms, kind="stable")
+            patches = np.repeat(np.arange(len(self)), np.diff(np.array(self._ends)))
+            counts = np.bincount(terms, minlength=len(self._vocabulary))
+            begins = np.concatenate(([0], np.cumsum(counts)))
+            self._index = begins, patches[order], np.array(self._weights)[order]
+        starts, owners, weights = self._index
         known = [self._vocabulary.number(term) for term in bag.terms]
         pairs = [(n, w) for n, w in zip(known, bag.weights, strict=True) if n is not None]
         numbers = np.array([n for n, _ in pairs], dtype=np.int64)
@@ -312,15 +319,3 @@ class _Postings:
         products = weights[places] * np.repeat(np.array([w for _, w in pairs]), sizes)
         sums = np.bincount(owners[places], weights=products, minlength=len(self))
         return np.minimum(sums, 1.0)
-
-    def _inverted(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], Values]:
-        import numpy as np
-
-        if self._index is None:
-            terms = np.array(self._terms, dtype=np.int64)
-            order = np.argsort(terms, kind="stable")
-            owners = np.repeat(np.arange(len(self)), np.diff(np.array(self._ends)))
-            counts = np.bincount(terms, minlength=len(self._vocabulary))
-            starts = np.concatenate(([0], np.cumsum(counts)))
-            self._index = starts, owners[order], np.array(self._weights)[order]
-        return self._index

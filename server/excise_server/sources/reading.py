@@ -415,11 +415,20 @@ def replayed(
         if isinstance(drift, SourceError):
             rejected.append(Rejected(entry.candidate.id, drift.reason, drift.hint))
             continue
-        drift = _saved(entry, older.drift(entry, drift), target)
+        drift = older.drift(entry, drift)
         sides, paths = entry.sides, entry.sides.old.keys() | entry.sides.new.keys()
         moves = {old: new for old, new in drift.moved.items() if old in paths}
         now = {path: side for path, side in drift.now.items() if path in paths}
         unread = {path: why for path, why in drift.unread.items() if path in paths}
+        for path in paths:  # with the files that are saved otherwise
+            home = moves.get(path, path)
+            if home in target.unread:
+                unread[path] = target.unread[home]
+            elif home in target.saved:
+                side, base = target.saved[home], sides.old.get(path)
+                is_equal = target.is_text and side and base and side.text == base.text
+                now[path] = base if is_equal else side
+                unread.pop(path, None)
         yield ReplayedCandidate(
             entry, replay_files(sides.old, sides.new, now, moves), moves, unread
         )
@@ -468,18 +477,3 @@ def _common(old: bytes, new: bytes) -> float:
 def files_of(repository: Repository, commit: str, paths: Iterable[str]) -> dict[str, Side]:
     """Return the files of a commit that can be read."""
     return read_listed(repository, listing_of(repository, commit), paths).new
-
-
-def _saved(entry: Read, drift: Drift, target: Target) -> Drift:
-    """Return the target's changes with the files that are saved otherwise."""
-    now, unread = dict(drift.now), dict(drift.unread)
-    for path in entry.sides.old.keys() | entry.sides.new.keys():
-        home = drift.moved.get(path, path)
-        if home in target.unread:
-            unread[path] = target.unread[home]
-        elif home in target.saved:
-            side, base = target.saved[home], entry.sides.old.get(path)
-            is_equal = target.is_text and side and base and side.text == base.text
-            now[path] = base if is_equal else side
-            unread.pop(path, None)
-    return Drift(now, drift.moved, unread)

@@ -305,26 +305,18 @@ def _found(asked: Mapping[str, Any], *, for_view: bool = False) -> Found:
         from excise_server.memory.reviewed import changed_since_reviewed
         from excise_server.sources.reading import Target, saved_target
 
-        now = _now(repository, candidates.origin, asked)
+        # The user's files that differ from the target, as the editor shows them.
+        with suppress(SourceError):  # files in conflict: nothing is known of them
+            now |= saved_target(repository, candidates.origin).saved
+        for path, text in _in_repository(repository, asked).items():
+            before = now.get(path)
+            mode = "100644" if before is None else before.mode
+            now[path] = Side(mode, text.encode("utf-8", "surrogatepass"))
         target = Target(kept.origin)
         if selection.onto == SAVED:
             target = saved_target(repository, kept.origin)
         changed = changed_since_reviewed(repository, target, kept.found)
     return repository, for_issue(kept, asked.get("issue") or ""), aside, *judged, now, changed
-
-
-def _now(repository: Repository, origin: str, asked: Mapping[str, Any]) -> dict[str, Side | None]:
-    """Return the user's files that differ from the target, as the editor shows them."""
-    from excise_server.sources.reading import saved_target
-
-    now = dict[str, Side | None]()
-    with suppress(SourceError):  # files in conflict: nothing is known of them
-        now |= saved_target(repository, origin).saved
-    for path, text in _in_repository(repository, asked).items():
-        before = now.get(path)
-        mode = "100644" if before is None else before.mode
-        now[path] = Side(mode, text.encode("utf-8", "surrogatepass"))
-    return now
 
 
 def _in_repository(repository: Repository, asked: Mapping[str, Any]) -> dict[str, str]:
