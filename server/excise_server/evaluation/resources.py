@@ -79,7 +79,13 @@ def resources(
             missing["synonyms"] = _WORDNET
         else:
             available["synonyms"] = lambda word: _wordnet(folder)(word)
-            versions["synonyms"] = f"wordnet-{_version(Path(folder))}"
+            # The version in the licence of the files, marked if the exceptions are missing.
+            with open(Path(folder, "data.noun"), "rb") as file:
+                head = file.read(2000).decode("ascii", "replace")
+            version = head.partition("WordNet ")[2].partition(" ")[0]
+            version = version if version.replace(".", "").isdigit() else "unknown"
+            is_complete = all(Path(folder, name).is_file() for name in EXCEPTIONS)
+            versions["synonyms"] = f"wordnet-{version}{'' if is_complete else '-regular'}"
     for name in [name for name in _REMOTES if name in names]:
         try:
             available[name] = _remote(name, environment)
@@ -143,17 +149,6 @@ def wordnet_folder(environment: Mapping[str, str] | None = None) -> str | None:
             hint = "name the folder that holds data.noun and its like"
             raise SourceError(f"not a folder of WordNet: no {absent[0]}", name=named, hint=hint)
     return None
-
-
-def _version(folder: Path) -> str:
-    """Return the version in the licence of the files, marked if the exceptions are missing."""
-    with open(folder / "data.noun", "rb") as file:
-        head = file.read(2000).decode("ascii", "replace")
-    _, separator, rest = head.partition("WordNet ")
-    version = rest.split(" ", 1)[0] if separator else ""
-    version = version if version.replace(".", "").isdigit() else "unknown"
-    is_complete = all((folder / name).is_file() for name in EXCEPTIONS)
-    return version if is_complete else f"{version}-regular"
 
 
 def _remote(measure: str, environment: Mapping[str, str]) -> Remote:

@@ -207,14 +207,11 @@ class History:
         base = bases[0]
         if folder:
             base = self._stacked_on(base, commit, folder, branch, is_edited) or base
-        return Start(base, self._ahead(base), notes)
+        return Start(base, _commits_between(self._repository, base, self._target), notes)
 
     def start_at(self, base: str) -> Start:
         """Return the start that the user named."""
-        return Start(base, self._ahead(base))
-
-    def _ahead(self, base: str) -> int:
-        return _commits_between(self._repository, base, self._target)
+        return Start(base, _commits_between(self._repository, base, self._target))
 
     def _stacked_on(
         self, base: str, commit: str, folder: str, branch: str, is_edited: Callable[[], bool]

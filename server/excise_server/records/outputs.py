@@ -121,7 +121,9 @@ def read_record(number: int, value: Mapping[str, Any], cluster_by: str = "id") -
     "label" (optional), "count" (optional, 1)}``.
     """
     record = _record(number, value, cluster_by)
-    label, count = read_label(value.get("label")), _count(value.get("count", 1))
+    label, count = read_label(value.get("label")), value.get("count", 1)
+    if isinstance(count, bool) or not isinstance(count, int) or not 1 <= count <= MAX_COUNT:
+        raise SourceError(f"'count' is not a whole number from 1 to {MAX_COUNT:,}")
     return replace(record, label=label, count=count)
 
 
@@ -158,9 +160,3 @@ def _name(value: Mapping[str, Any], key: str) -> str:
     name = identity(value, key)
     # As JSON, so that the ids 1 and "1" remain different. Other strings stay as they are.
     return name if isinstance(name, str) and not name[:1].isdigit() else json.dumps(name)
-
-
-def _count(count: object) -> int:
-    if isinstance(count, bool) or not isinstance(count, int) or not 1 <= count <= MAX_COUNT:
-        raise SourceError(f"'count' is not a whole number from 1 to {MAX_COUNT:,}")
-    return count

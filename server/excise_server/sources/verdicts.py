@@ -266,17 +266,13 @@ def _lines(
         try:
             verdict = decoder.decode(line)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-            bad.append(f"{name}, line {number}: {_reason(error)}")
+            reason = "not UTF-8" if isinstance(error, UnicodeDecodeError) else f"not JSON: {error}"
+            reason = str(error) if isinstance(error, msgspec.ValidationError) else reason
+            bad.append(f"{name}, line {number}: {reason}")
             if len(bad) > _MAX_BAD:
                 raise SourceError(f"more than {_MAX_BAD} bad lines, such as {bad[0]}") from error
             continue
         yield msgspec.structs.replace(verdict, candidate=candidate) if candidate else verdict
-
-
-def _reason(error: Exception) -> str:
-    if isinstance(error, msgspec.ValidationError):
-        return str(error)
-    return "not UTF-8" if isinstance(error, UnicodeDecodeError) else f"not JSON: {error}"
 
 
 def _split_lines(start: bytes, stream: IO[bytes]) -> Iterator[bytes]:
