@@ -37,7 +37,7 @@ help:
 	@echo "make code     try the VS Code extension on examples/, in a browser"
 	@echo "make check    everything static: ruff, cython-lint, mypy --strict, import contracts, eslint, tsc"
 	@echo "make format   rewrite the Python code as ruff wants it"
-	@echo "make bench    every goal side by side with its peers, as ratios within one run"
+	@echo "make bench    every goal side by side with its peers, as ratios within one run (EXCISE_MIRRORS=DIR: real histories, too)"
 	@echo "make bench-ir instructions of the kernels, counted by callgrind; fails if one grew by a tenth"
 	@echo "make bench-patches time, memory and agreement of grouping patches (EXCISE_DATA=DIR)"
 	@echo "make bench-lsp what the language server costs an editor: p50, p95, max"
@@ -96,6 +96,7 @@ bench: $(READY)
 	$(BIN)/python benchmarks/starts.py
 	$(BIN)/python benchmarks/growth.py
 	$(BIN)/python benchmarks/levels.py
+	$(BIN)/python benchmarks/histories.py
 
 bench-ir: $(READY)
 	$(BIN)/python benchmarks/instructions.py

@@ -20,10 +20,13 @@ from pathlib import Path
 from statistics import median
 
 import measure
+import peers
+import workloads
 
 from excise import ScoreMatrix
+from excise.kernels import _lcs
 from excise.reading import PARSER_SECONDS
-from excise.syntax import parse
+from excise.syntax import parse, tokenise
 from excise.text import normalise
 
 ROUNDS = 3
@@ -171,6 +174,19 @@ def from_text(name: str, grammar: str, wanted: float, texts: Sequence[str]) -> N
           f"of {parsing:.2f} s)")  # fmt: skip
 
 
+def far_apart(clone: Path) -> None:
+    """Print what the tokens of two versions of a file cost that are years apart."""
+    texts = [git(clone, "show", f"{revision}:diff.c") for revision in ("v2.45.0", "master")]
+    names: dict[str, int] = {}
+    ours = [workloads.interned(tokenise(normalise(text), "c").tokens, names) for text in texts]
+    theirs = [peers.as_lines(tokens) for tokens in ours]
+    found = measure.ratio(partial(_lcs.edits, *ours), partial(peers.git_minimal, *theirs))
+    mark = "met" if found.median >= 1 else "MISSED"
+    sizes = " and ".join(f"{len(tokens):,}" for tokens in ours)
+    print(f"tokens of diff.c, v2.45.0 and now ({sizes}): git (MINIMAL) takes {found} times as long "
+          f"(>= 1: {mark}; {found.ours * 1e3:.1f} ms)")  # fmt: skip
+
+
 def main() -> None:
     """Print a table, and a line for each history of a file."""
     if "EXCISE_MIRRORS" not in os.environ:
@@ -194,6 +210,7 @@ def main() -> None:
     from_text("models.py of requests", "python", 0.4, models[:64])
     backend = versions(own, "master", "refs/files-backend.c")
     from_text("refs/files-backend.c of git", "c", 0.6, backend[:16])
+    far_apart(own)
 
 
 if __name__ == "__main__":

@@ -203,6 +203,19 @@ def broken() -> Iterator[Row]:
         yield timed(goal, "one bare parse of it", 1 / 2, measure.ratio(ours, theirs))
 
 
+def minified() -> Iterator[Row]:
+    """Three texts of JavaScript on one line each, from text."""
+    origin = "".join(f"function f{n}(a,b){{return a?b+{n}:g(a,'{n}')}};" for n in range(15_000))
+    texts = [origin, *(origin.replace(f"b+{n}:", f"b-{n}:") for n in (3_000, 9_000))]
+    size = sum(map(len, texts))
+    work = partial(ScoreMatrix.from_texts, origin, texts[1:], language="javascript")
+    taken = min(measure.timed(work)[1] for _ in range(3))
+    found = size / taken / 1e6
+    absolute = f"{taken:,.2f} s / {size / 1e3:,.0f} kB"
+    row = "minified JavaScript, bytes a microsecond"
+    yield Row(row, "no peer", 2, f"{found:,.1f}", found >= 2, absolute)
+
+
 def threads(work: FromInts) -> Iterator[Row]:
     """The matrix with two threads against one: its rows alone, and from text."""
 
@@ -234,7 +247,15 @@ def main() -> None:
     for column in ("goal", "peer", "wanted", "measured", "", "ours / peer"):
         table.add_column(column)
     rows = []
-    parts = (alignments(), memory(), scores(work), from_text(work), broken(), without_grammar())
+    parts = (
+        alignments(),
+        memory(),
+        scores(work),
+        from_text(work),
+        broken(),
+        without_grammar(),
+        minified(),
+    )
     for part in (*parts, threads(work)):
         for row in part:
             rows.append(row)
