@@ -391,14 +391,15 @@ def test_a_name_that_the_shell_would_obey_is_only_a_name():
     assert "\x1b" not in hostile.name
 
 
-def test_a_program_whose_folder_holds_more_than_programs_is_refused(tmp_path, monkeypatch):
-    (tmp_path / "bin").mkdir()
-    program = tmp_path / "bin" / "node"
+@pytest.mark.parametrize("place", ["", ".local"])
+def test_a_program_whose_folder_holds_more_than_programs_is_refused(place, tmp_path, monkeypatch):
+    program = tmp_path / place / "bin" / "node"
+    program.parent.mkdir(parents=True)
     program.write_text("#!/bin/sh\n")
     program.chmod(0o755)
     monkeypatch.setenv("PATH", str(program.parent))
     monkeypatch.setenv("HOME", "/somewhere/else")
-    assert closed_off("x", "node").programs == [str(tmp_path)]
+    assert closed_off("x", "node").programs == [str(tmp_path / place)]
     monkeypatch.setenv("HOME", str(tmp_path))
     with pytest.raises(SourceError, match="programs alone"):
         closed_off("x", "node")

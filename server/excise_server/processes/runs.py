@@ -200,7 +200,8 @@ def closed_off(name: str, program: str) -> ClosedOff:
     if not (tops[1] / "pyvenv.cfg").is_file():
         tops.pop()
     home = Path(os.path.realpath(os.path.expanduser("~")))
-    if any(home.is_relative_to(top) and top != Path("/") for top in tops):
+    own = (home, home / ".local")  # whose share/ has what other programs keep, keys among it
+    if any(folder.is_relative_to(top) and top != Path("/") for top in tops for folder in own):
         raise SourceError(f"{name}: {found} is not in a folder of programs alone, to be read")
     programs = [str(top) for top in tops if top != Path("/")]
     return ClosedOff(name, programs, os.path.dirname(found))
