@@ -192,7 +192,7 @@ def test_a_dry_run_prints_the_comment_and_writes_nothing(run, host):
     lines = done.stdout.split("\n")
     assert lines[0] == "<!-- excise cluster -->"
     (found,) = [line for line in lines if line.startswith("- #")]
-    numbers = r"what \S+  where \S+  why \S+  \(same edit \S+\)"
+    numbers = r"what \S+  where \S+  why \S+  \(edits alike \S+\)"
     form = rf"- #2 .* by `bo`: \*\*likely the same issue\*\*  {numbers}"
     assert re.fullmatch(form, found)
     assert any(
