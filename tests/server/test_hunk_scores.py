@@ -1,6 +1,7 @@
 """The numbers of hunks against the numbers of the pair they are parts of."""
 
 import ast
+from contextlib import suppress
 from dataclasses import replace
 from itertools import combinations
 
@@ -191,7 +192,7 @@ def said(analysis):
 
 @given(
     st.lists(TEXT, min_size=4, max_size=5),
-    st.lists(st.tuples(st.integers(0, 3), TEXT), max_size=5),
+    st.lists(st.tuples(st.integers(0, 3), TEXT, st.booleans()), max_size=5),
     st.builds(
         Options,
         granularity=st.sampled_from(GRANULARITIES),
@@ -201,14 +202,38 @@ def said(analysis):
     st.sampled_from(["python", "text"]),
 )
 def test_one_edit_after_the_other_is_as_if_all_were_new(texts, edits, options, language):
-    """Also where some are read by raw lines now and then, and where one comes back."""
+    """Also where some are read by raw lines now and then, one comes back, and some are stopped."""
     analyst, cancel = Analyst(), excise.CancelFlag()
     origin, *texts = texts
-    for at, text in [(0, texts[0]), *edits, (0, texts[0])]:
+    for at, text, is_stopped in [(0, texts[0], False), *edits, (0, texts[0], False)]:
         texts[at % len(texts)] = text
         revisions = tuple(map(Revision, map(str, range(len(texts))), texts))
         snapshot = Snapshot("m.py", origin, revisions, language, options=options)
-        assert said(analyst.analyse(snapshot, cancel)) == said(Analyst().analyse(snapshot, cancel))
+        if is_stopped:
+            stopped = excise.CancelFlag()
+            with suppress(excise.Cancelled):
+                analyst.analyse(snapshot, stopped, lambda _, flag=stopped: flag.cancel())
+        else:
+            again, new = (one.analyse(snapshot, cancel) for one in (analyst, Analyst()))
+            assert said(again) == said(new)
+
+
+def test_an_analysis_that_was_stopped_after_its_marks_is_where_the_next_one_starts():
+    texts = [ORIGIN.replace("a + b", f"a + {n}") for n in range(9)]
+    analyst = Analyst()
+    for at in range(5):
+        revisions = tuple(map(Revision, map(str, range(len(texts))), texts))
+        snapshot = Snapshot("m.py", ORIGIN, revisions, "python")
+        cancel, pairs = excise.CancelFlag(), analyst.pairs
+        if at == 0:
+            analyst.analyse(snapshot, cancel)
+        else:
+            with pytest.raises(excise.Cancelled):
+                analyst.analyse(snapshot, cancel, lambda _, flag=cancel: flag.cancel())
+            assert analyst.pairs - pairs == len(texts) - 1  # those of one revision
+        texts[at] = texts[at].replace("return x", f"return x + {at}")
+    last, new = (one.analyse(snapshot, excise.CancelFlag()) for one in (analyst, Analyst()))
+    assert said(last) == said(new)
 
 
 FUNCTION = st.sampled_from(

@@ -174,9 +174,9 @@ def compare(snapshot: Snapshot, cancel: excise.CancelFlag | None = None) -> Revi
 def _scored(
     snapshot: Snapshot,
     cancel: excise.CancelFlag | None = None,
-    before: RevisionComparison | None = None,
+    before: excise.ScoreMatrix | None = None,
 ) -> excise.ScoreMatrix:
-    """Score every pair, parsing nothing again that was read for the comparison ``before``."""
+    """Score every pair, parsing nothing again that was read for the matrix ``before``."""
     options = snapshot.options
     return excise.ScoreMatrix.from_texts(
         snapshot.origin,
@@ -190,12 +190,12 @@ def _scored(
         cancel=cancel,
         timeout=PARSER_SECONDS,
         strict=False,
-        readings=None if before is None else _counted(before).readings,
+        readings=None if before is None else before.readings,
     )
 
 
 def _rescored(
-    before: Snapshot, comparison: RevisionComparison, snapshot: Snapshot, cancel: excise.CancelFlag
+    before: Snapshot, matrix: excise.ScoreMatrix, snapshot: Snapshot, cancel: excise.CancelFlag
 ) -> excise.ScoreMatrix | None:
     """Score again when few texts changed: only their rows are computed. None if many did."""
     same = replace(snapshot, revisions=before.revisions).scored == before.scored
@@ -205,7 +205,6 @@ def _rescored(
     changed = [new for old, new in pairs if old.text != new.text]
     if 3 * len(changed) > len(snapshot.revisions):
         return None
-    matrix = _counted(comparison)
     matrix.heed(cancel)
     for revision in changed:
         matrix = matrix.replaced(revision.id, revision.text, cancel=cancel)
@@ -235,6 +234,7 @@ class Analyst:
         """Keep the scores of at most so many bytes of snapshots, but always those of the last."""
         self._limit = limit
         self._kept: OrderedDict[object, Analysis] = OrderedDict()
+        self._begun: tuple[Snapshot, excise.ScoreMatrix] | None = None  # newer than what is kept
         self._bare: tuple[object, excise.Hunks] | None = None
         self._units: dict[object, tuple[Unit, ...]] = {}
         self.pairs = 0
@@ -261,6 +261,8 @@ class Analyst:
         cached = self._kept.get(snapshot.scored)
         if cached is None:
             matrix = self._matrix(snapshot, cancel)
+            # The next snapshot starts from this matrix, also if this one is never finished.
+            self._begun = snapshot, matrix
             counted = matrix.hunks(snapshot.texts, cancel=cancel)
             hunks = _with_everyone(snapshot, counted)
         else:
@@ -309,23 +311,23 @@ class Analyst:
             key for key, analysis in self._kept.items() if analysis.snapshot.uri_or_path == uri
         ]:
             del self._kept[key]
-        self._bare = None
+        self._begun = self._bare = None
 
     def _matrix(self, snapshot: Snapshot, cancel: excise.CancelFlag) -> excise.ScoreMatrix:
         """Score starting from the document's last snapshot, or from the beginning."""
         known = None
-        for before in reversed(self._kept.values()):
-            if before.snapshot.uri_or_path == snapshot.uri_or_path:
-                full = _counted(before.comparison).readings.is_full
-                known = None if full else before.comparison
+        made = [(kept.snapshot, _counted(kept.comparison)) for kept in self._kept.values()]
+        for before, matrix in reversed([*made, *filter(None, [self._begun])]):
+            if before.uri_or_path == snapshot.uri_or_path:
+                known = None if matrix.readings.is_full else matrix
                 try:
-                    again = _rescored(before.snapshot, before.comparison, snapshot, cancel)
+                    again = _rescored(before, matrix, snapshot, cancel)
                 except excise.Cancelled:
                     if not cancel.timed_out:
                         raise
                     break
                 if again is not None:
-                    changed = zip(before.snapshot.revisions, snapshot.revisions, strict=True)
+                    changed = zip(before.revisions, snapshot.revisions, strict=True)
                     rows = sum(old.text != new.text for old, new in changed)
                     self.pairs += rows * (len(snapshot.revisions) - 1)
                     return again
