@@ -26,8 +26,8 @@ from excise_server.workers.scored import pack
 _SWITCH = 0.0005
 """Seconds after which the reading thread gets the interpreter: a cancel waits for that."""
 
-_WHOLE = 32
-"""Requests after which everything is looked through for cycles, also if somebody asks on."""
+_SOON, _LATE = 32, 512
+"""Requests after which what is new, and all there is, is searched for cycles if nobody stops."""
 
 EARLY = 16
 """Revisions from which the hunks of an analysis are sent before its scores, which take longer."""
@@ -188,8 +188,8 @@ def main() -> NoReturn:
         else:
             send(service.answer(request, inbox.begin(request.number), send))
             answered += 1
-            if not answered % _WHOLE:
-                gc.collect()
+            if not answered % _SOON:
+                gc.collect(1 if answered % _LATE else 2)
 
 
 if __name__ == "__main__":
