@@ -146,16 +146,13 @@ export class Workbench {
 
   /** Press a button that a row of a tree shows while the mouse is over it. */
   async inline(row: Locator, title: string): Promise<void> {
-    const press = async (): Promise<void> => {
+    // A row that is drawn anew under the mouse loses the pointer, or the click.
+    for (let tries = 1; ; tries += 1) {
       await row.hover();
-      await row.locator(`.action-label[aria-label^="${title}"]`).click();
-    };
-    await press();
-    // A row that is drawn anew under the mouse loses the click.
-    const isTaken = await this.dirty(15_000).then(() => true, () => false);
-    if (!isTaken) {
-      await press();
-      await this.dirty();
+      const button = row.locator(`.action-label[aria-label^="${title}"]`);
+      const isTaken = await button.click({ timeout: 5_000 }).then(() => this.dirty(15_000)).then(() => true, () => false);
+      if (isTaken) return;
+      if (tries === 4) throw new Error(`${title} changes no document`);
     }
   }
 
