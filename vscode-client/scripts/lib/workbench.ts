@@ -148,9 +148,10 @@ export class Workbench {
   async inline(row: Locator, title: string): Promise<void> {
     // A row that is drawn anew under the mouse loses the pointer, or the click.
     for (let tries = 1; ; tries += 1) {
-      await row.hover();
+      await this.page.mouse.move(2, 2); // away from what the hover of a row shows over others
       const button = row.locator(`.action-label[aria-label^="${title}"]`);
-      const isTaken = await button.click({ timeout: 5_000 }).then(() => this.dirty(15_000)).then(() => true, () => false);
+      const pressed = row.hover({ timeout: 5_000 }).then(() => button.click({ timeout: 5_000 }));
+      const isTaken = await pressed.then(() => this.dirty(15_000)).then(() => true, () => false);
       if (isTaken) return;
       if (tries === 4) throw new Error(`${title} changes no document`);
     }
