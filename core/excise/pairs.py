@@ -93,30 +93,12 @@ def compare(
     """
     import numpy as np
 
-    k = len(group.revisions)
-    units, lines = group.preparation.origin.units, group.preparation.origin_lines
-    revisions = [(r.slid, r.units.tokens, r.units.starts) for r in group.revisions]
-    planes = np.zeros((4, k, k))
-    _run(Batch(units.tokens, units.starts, revisions, lines), planes, map, cancel, of_first)
-    values, anchored, anywhere, contained = planes
-    overlaps, by_lines = np.zeros((k, k), np.bool_), np.zeros((k, k), np.bool_)
-    standings = Standings(values, anchored, anywhere, contained, overlaps, by_lines)
+    standings = _counted(group, map, cancel, of_first)
     np.fill_diagonal(standings.contained, 1.0)
     undefined = standings.values < 0
     for plane in (standings.values, standings.anchored, standings.anywhere):
         plane[undefined] = 0.0
-    # Which pairs overlap, if no guard decides: by fractions where floats are too near.
-    contained = np.maximum(standings.contained, standings.contained.T)
-    apart = standings.anywhere - standings.anchored
-    elsewhere = (standings.anywhere >= float(NEARLY_ALL)) & (apart >= float(MOVED))
-    near = (abs(apart - float(MOVED)) < NEARLY_TIED) | (
-        abs(standings.anywhere - float(NEARLY_ALL)) < NEARLY_TIED
-    )
-    overlapping: Mask = elsewhere | (contained >= float(SOME))
-    for i, j in zip(*np.nonzero(np.triu(near, 1)), strict=True):
-        score = score_pair(group.preparation, group.revisions[i], group.revisions[j])
-        overlapping[i, j] = overlapping[j, i] = score.text_word == OVERLAPS
-    standings.overlaps[:] = overlapping
+    standings.overlaps[:] = _overlaps(group, standings)
     same, undone = _guards(group.revisions)
     for plane in (standings.values, standings.anchored, standings.anywhere):
         plane[undone] = 0.0
@@ -124,20 +106,9 @@ def compare(
     standings.overlaps[undone] = False
     standings.overlaps[same] = True
     if group.preparation.options.place == "pooled":
-        k, units = len(group.revisions), group.preparation.origin.units
-        planes = np.zeros((4, k, k))
-        if group.preparation.options.lcs == "paper":
-            for i, j in product((0,), range(1, k)) if of_first else combinations(range(k), 2):
-                score = score_pair(group.preparation, group.revisions[i], group.revisions[j])
-                planes[0, i, j] = planes[0, j, i] = score.value
-        else:
-            revisions = [(r.edits, r.units.tokens, r.units.starts) for r in group.revisions]
-            _run(Batch(units.tokens, units.starts, revisions), planes, map, cancel, of_first)
-        planes[0, planes[0] < 0] = 1.0
-        planes[0, undone] = 0.0
-        planes[0, same] = 1.0
+        standings.values[:] = _pooled(group, map, cancel, same, undone, of_first)
         # Everything is one place, as for a single pair. Words and containment stay those of places.
-        standings.values[:] = standings.anchored[:] = standings.anywhere[:] = planes[0]
+        standings.anchored[:] = standings.anywhere[:] = standings.values
     if not raw:
         unchanged = np.array([revision.is_origin for revision in group.revisions], dtype=bool)
         by_lines = np.outer(unchanged, unchanged) & ~same
@@ -173,11 +144,55 @@ def compare_one(
     return standings
 
 
+def _counted(
+    group: Group[PreparedOrigin], map: Map, cancel: CancelFlag | None, of_first: bool
+) -> Standings:
+    """Return what the kernel finds, place by place, or -1 if no operation is defined."""
+    import numpy as np
+
+    k = len(group.revisions)
+    units, lines = group.preparation.origin.units, group.preparation.origin_lines
+    revisions = [(r.slid, r.units.tokens, r.units.starts) for r in group.revisions]
+    planes = np.zeros((4, k, k))
+    _run(Batch(units.tokens, units.starts, revisions, lines), planes, map, cancel, of_first)
+    values, anchored, anywhere, contained = planes
+    overlaps, by_lines = np.zeros((k, k), np.bool_), np.zeros((k, k), np.bool_)
+    return Standings(values, anchored, anywhere, contained, overlaps, by_lines)
+
+
 def _run(batch: Batch, planes: Values, map: Map, cancel: CancelFlag | None, of_first: bool) -> None:
     k = planes.shape[1]
     steps = k if of_first else min(k, BLOCKS)
     starts = range(min(k, 1)) if of_first else range(steps)
     list(map(lambda start: batch.rows(start, steps, planes, cancel), starts))
+
+
+def _pooled(
+    group: Group[PreparedOrigin],
+    map: Map,
+    cancel: CancelFlag | None,
+    same: Mask,
+    undone: Mask,
+    of_first: bool,
+) -> Values:
+    """Return the similarity of ``place:pooled``, or 1 if no operation is defined."""
+    import numpy as np
+
+    k = len(group.revisions)
+    planes = np.zeros((4, k, k))
+    if group.preparation.options.lcs == "paper":
+        for i, j in product((0,), range(1, k)) if of_first else combinations(range(k), 2):
+            score = score_pair(group.preparation, group.revisions[i], group.revisions[j])
+            planes[0, i, j] = planes[0, j, i] = score.value
+    else:
+        units = group.preparation.origin.units
+        revisions = [(r.edits, r.units.tokens, r.units.starts) for r in group.revisions]
+        _run(Batch(units.tokens, units.starts, revisions), planes, map, cancel, of_first)
+    values: Values = planes[0]
+    values[values < 0] = 1.0
+    values[undone] = 0.0
+    values[same] = 1.0
+    return values
 
 
 def _by_raw_lines(
@@ -200,6 +215,23 @@ def _by_raw_lines(
     raw = group.preparation.raw()
     lines = Group(raw, tuple(raw.revision(group.revisions[i].text, cancel) for i in rows))
     standings.write(rows, compare(lines, map, cancel, raw=True), wanted[np.ix_(rows, rows)], names)
+
+
+def _overlaps(group: Group[PreparedOrigin], standings: Standings) -> Mask:
+    """Return which pairs overlap, if no guard decides: by fractions where floats are too near."""
+    import numpy as np
+
+    contained = np.maximum(standings.contained, standings.contained.T)
+    apart = standings.anywhere - standings.anchored
+    elsewhere = (standings.anywhere >= float(NEARLY_ALL)) & (apart >= float(MOVED))
+    near = (abs(apart - float(MOVED)) < NEARLY_TIED) | (
+        abs(standings.anywhere - float(NEARLY_ALL)) < NEARLY_TIED
+    )
+    overlapping: Mask = elsewhere | (contained >= float(SOME))
+    for i, j in zip(*np.nonzero(np.triu(near, 1)), strict=True):
+        score = score_pair(group.preparation, group.revisions[i], group.revisions[j])
+        overlapping[i, j] = overlapping[j, i] = score.text_word == OVERLAPS
+    return overlapping
 
 
 def _guards(revisions: tuple[Prepared, ...]) -> tuple[Mask, Mask]:

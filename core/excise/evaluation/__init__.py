@@ -54,8 +54,19 @@ MEASURES: Mapping[str, Measure] = MappingProxyType(
     {
         entry.name: entry
         for module in (
-            *(excision_measures, sari, edits_bleu, translation, exact, gleu, maxmatch),
-            *(bags, rouge, meteor, message_bleu, models, word_mover),
+            excision_measures,
+            sari,
+            edits_bleu,
+            translation,
+            exact,
+            gleu,
+            maxmatch,
+            bags,
+            rouge,
+            meteor,
+            message_bleu,
+            models,
+            word_mover,
         )
         for entry in module.MEASURES
     }
@@ -72,8 +83,11 @@ def measure(name: str, resources: Resources | None = None) -> Measure:
     named = next((entry for entry in MEASURES.values() if entry.name.lower() == wanted), None)
     if named is None:
         close = get_close_matches(wanted, MEASURES, n=3, cutoff=0.5)
-        hint = f"the measures are: {', '.join(MEASURES)}"
-        hint = f"did you mean {' or '.join(close)}?" if close else hint
+        hint = (
+            f"did you mean {' or '.join(close)}?"
+            if close
+            else f"the measures are: {', '.join(MEASURES)}"
+        )
         raise OptionError(f"no measure is called {name!r}; {hint}")
     return named.having(resources) if resources is not None else named
 

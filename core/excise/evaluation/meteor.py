@@ -15,9 +15,12 @@ PUNCTUATION = str.maketrans("", "", "!()-[]{};:'\"\\,<>./?@#$%^&*_~")
 """What a measure without punctuation removes (and does not replace by a space)."""
 
 
-Words = list[tuple[int, str]]
-Match = tuple[int, int, int]
-"""A word's place in hypothesis and reference, and what found it: 0 exact, 1 stem, 2 synonym."""
+class WordMatch(NamedTuple):
+    """A matched word: its places, and the stage that found it (0 exact, 1 stem, 2 synonym)."""
+
+    hypothesis: int
+    reference: int
+    stage: int
 
 
 class Parameters(NamedTuple):
@@ -44,7 +47,9 @@ NEXT = Parameters(alpha=0.85, beta=2.35, gamma=0.45, weights=(1.0, 0.8, 0.6))
 LOG_MNEXT = NEXT._replace(punctuation=False, spare_equal=True)
 
 
-def align(hypothesis: Sequence[str], reference: Sequence[str], synonyms: Synonyms) -> list[Match]:
+def align(
+    hypothesis: Sequence[str], reference: Sequence[str], synonyms: Synonyms
+) -> list[WordMatch]:
     """Match words in three stages, each from the last word to the first, as nltk does.
 
     Words left after the second stage enter the third as stems, as in nltk.
@@ -58,17 +63,23 @@ def align(hypothesis: Sequence[str], reference: Sequence[str], synonyms: Synonym
     return sorted(matches + by_stem + by_synonym)
 
 
+Words = list[tuple[int, str]]
+
+
 def _stage(
     ours: Words, theirs: Words, same: Callable[[str], Collection[str]], stage: int
-) -> tuple[list[Match], Words, Words]:
+) -> tuple[list[WordMatch], Words, Words]:
     """Match each of our words with the last free one of theirs that has the same meaning."""
     places: dict[str, list[int]] = defaultdict(list)
     for index, word in theirs:
         places[word].append(index)
     matches = []
     for index, word in reversed(ours):
-        if free := [places[synonym] for synonym in same(word) if places.get(synonym)]:
-            matches.append((index, max(free, key=lambda indices: indices[-1]).pop(), stage))
+        free = [places[synonym] for synonym in same(word) if places.get(synonym)]
+        if free:
+            matches.append(
+                WordMatch(index, max(free, key=lambda indices: indices[-1]).pop(), stage)
+            )
     used_ours, used_theirs = ({match[side] for match in matches} for side in (0, 1))
     return (
         matches,
@@ -87,16 +98,19 @@ def score(hypothesis: str, reference: str, choices: Parameters, synonyms: Synony
     ours, theirs = (text.split() for text in texts)
     if not ours and not theirs:
         return 1.0
-    matches = [match for match in align(ours, theirs, synonyms) if match[2] < choices.stages]
+    matches = [match for match in align(ours, theirs, synonyms) if match.stage < choices.stages]
     if not matches:
         return 0.0
-    weight = sum(choices.weights[stage] for _, _, stage in matches)
+    weight = sum(choices.weights[match.stage] for match in matches)
     precision, recall = weight / len(ours), weight / len(theirs)
     mean = ratio(precision * recall, choices.alpha * precision + (1 - choices.alpha) * recall)
     if choices.spare_equal and ours == theirs:
         return mean
     # Runs of words that are adjacent on both sides.
-    chunks = 1 + sum((b[0] - a[0], b[1] - a[1]) != (1, 1) for a, b in pairwise(matches))
+    chunks = 1 + sum(
+        (b.hypothesis - a.hypothesis, b.reference - a.reference) != (1, 1)
+        for a, b in pairwise(matches)
+    )
     fragmentation: float = (chunks / len(matches)) ** choices.beta
     return mean * (1 - choices.gamma * fragmentation)
 

@@ -176,14 +176,18 @@ def _resampler(sample: Sample, index: int) -> Callable[[Floats, Floats], Floats]
             n, sx, sy, xx, yy, xy = (weights @ terms).T
             mx, my = sx / n, sy / n
             r = _ratio(xy / n - mx * my, xx / n - mx * mx, yy / n - my * my)
-            total = weights.sum(axis=1, keepdims=True)
-            # The mean of all ranks is (n + 1) / 2, whatever the ties.
-            p, q = ((ranks - (total + 1) / 2) / total for ranks in (ranker(weights), label))
-            wp, wq = weights * p / total, weights * q / total
-            sums = (np.einsum("ij,ij->i", *pair) for pair in ((wp, q), (wp, p), (wq, q)))
-            return np.stack([r, _ratio(*sums)])
+            return np.stack([r, _rho(weights, ranker, label)])
 
     return correlate
+
+
+def _rho(weights: Floats, ranker: _Ranker, label: Floats) -> Floats:
+    n = weights.sum(axis=1, keepdims=True)
+    # The mean of all ranks is (n + 1) / 2, whatever the ties.
+    x, y = ((ranks - (n + 1) / 2) / n for ranks in (ranker(weights), label))
+    wx, wy = weights * x / n, weights * y / n
+    sums = (np.einsum("ij,ij->i", *pair) for pair in ((wx, y), (wx, x), (wy, y)))
+    return _ratio(*sums)
 
 
 def _standardised(values: Floats, weights: Floats) -> Floats:

@@ -99,29 +99,40 @@ def read_piece(number: int, line: int, piece: bytes, *, as_utf8: bool = False) -
     envelope = (piece.find(b"\n") + 1 or len(piece)) if piece.startswith(b"From ") else 0
     if not piece[envelope:].strip():
         return Message(number, line, error="an empty message")
-    start = piece[envelope : envelope + 8192]
-    head = start.replace(b"\r\n", b"\n").partition(b"\n\n")[0]
-    if not (_HEADER.match(start) and _KNOWN.search(head)):
-        # A piece without mail headers, such as one of `git log -p`.
-        author = subject = date = text = ""
-        if _COMMIT.match(piece):
-            # An indented line of the diff is not of the message.
-            lines = _text_of(piece[:4096]).split("\n")
-            author = next((x[8:] for x in lines if x.startswith("Author: ")), "")
-            date = next((x[6:].strip() for x in lines if x.startswith("Date: ")), "")
-            subject = next((x.strip() for x in lines if x.startswith("    ")), "")
-            text = "\n".join(x[4:] for x in lines if x.startswith("    "))
-        patch, error = _parsed(piece, line)
-        _, title = series_of(subject)
-        return Message(
-            number, line, author=author, date=date, subject=subject, title=title,
-            patch=patch, error=error, text=text,
-        )  # fmt: skip
+    if not _is_mail(piece[envelope : envelope + 8192]):
+        return _bare(number, line, piece)
     if b"\r" in piece and piece.count(b"\r\n") == piece.count(b"\n"):
         # As mail travels: where every line ends so, headers too, it says nothing of the file.
         piece = piece.replace(b"\r\n", b"\n")
         envelope = (piece.find(b"\n") + 1 or len(piece)) if envelope else 0
     return _mail(number, line, piece, envelope, as_utf8)
+
+
+def _is_mail(start: bytes) -> bool:
+    if not _HEADER.match(start):
+        return False
+    if b"\r" in start:
+        start = start.replace(b"\r\n", b"\n")
+    head = start.partition(b"\n\n")[0]
+    return _KNOWN.search(head) is not None
+
+
+def _bare(number: int, line: int, piece: bytes) -> Message:
+    """Read a piece without mail headers, such as one of `git log -p`."""
+    author = subject = date = text = ""
+    if _COMMIT.match(piece):
+        head = _text_of(piece[:4096])  # an indented line of the diff is not of the message
+        lines = head.split("\n")
+        author = next((x[8:] for x in lines if x.startswith("Author: ")), "")
+        date = next((x[6:].strip() for x in lines if x.startswith("Date: ")), "")
+        subject = next((x.strip() for x in lines if x.startswith("    ")), "")
+        text = "\n".join(x[4:] for x in lines if x.startswith("    "))
+    patch, error = _parsed(piece, line)
+    _, title = series_of(subject)
+    return Message(
+        number, line, author=author, date=date, subject=subject, title=title,
+        patch=patch, error=error, text=text,
+    )  # fmt: skip
 
 
 def _mail(number: int, line: int, piece: bytes, envelope: int, as_utf8: bool) -> Message:
@@ -305,21 +316,7 @@ def _readable(part: Mail, data: bytes, as_utf8: bool) -> bytes:
     - ``as_utf8``: whether what no transfer encoding hides is UTF-8 already.
     """
     if _parameter(part, "format") == "flowed":
-        # Undo it (RFC 3676): join soft line ends, take the stuffed space away. As git does: a line
-        # of a patch that ends in a blank was broken there.
-        delsp = _parameter(part, "delsp") == "yes"
-        lines: list[list[bytes]] = []
-        soft = False
-        for line in data.split(b"\n"):
-            content = line.rstrip(b"\r")
-            content = content[1:] if content.startswith(b" ") else content
-            goes_on, soft = soft, content.endswith(b" ") and content != b"-- "
-            kept = content[:-1] if soft and delsp else content
-            if goes_on:
-                lines[-1].append(kept)
-            else:
-                lines.append([kept])
-        data = b"\n".join(b"".join(pieces) for pieces in lines)
+        data = _unflowed(data, _parameter(part, "delsp") == "yes")
     charset = _parameter(part, "charset")
     if (as_utf8 and _is_plain(part)) or charset in _AS_IT_IS or data.isascii():
         return data
@@ -330,6 +327,25 @@ def _readable(part: Mail, data: bytes, as_utf8: bool) -> bytes:
         return data.decode(name).encode()
     except (LookupError, ValueError):
         return data
+
+
+def _unflowed(data: bytes, delsp: bool) -> bytes:
+    """Undo format=flowed (RFC 3676): join soft line ends, take the stuffed space away.
+
+    As git does: a line of a patch that ends in a blank was broken there.
+    """
+    lines: list[list[bytes]] = []
+    soft = False
+    for line in data.split(b"\n"):
+        content = line.rstrip(b"\r")
+        content = content[1:] if content.startswith(b" ") else content
+        goes_on, soft = soft, content.endswith(b" ") and content != b"-- "
+        kept = content[:-1] if soft and delsp else content
+        if goes_on:
+            lines[-1].append(kept)
+        else:
+            lines.append([kept])
+    return b"\n".join(b"".join(pieces) for pieces in lines)
 
 
 # --- subjects

@@ -6,6 +6,7 @@ HEAD, branches, stash and files stay as they are.
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Collection, Iterator
 from itertools import count
@@ -48,8 +49,12 @@ def keep(
     message = f"{words}\n\nKept as a candidate: what was changed on {on.branch or on.commit}\n"
     commit = commit_apart(repository, on.commit, NewCommit(files, message))
     refs = kept_refs(repository)
-    for ref in refs:  # an agent may ask after each turn
-        if _made(repository, ref.commit) == _made(repository, commit):
+    tree = repository.git.run("rev-parse", f"{commit}^{{tree}}").decode().strip()
+    made = repository.git.run("for-each-ref", "--format=%(tree) %(parent) %(refname)", KEPT)
+    same = f"{tree} {on.commit} ".encode()  # an agent may ask after each turn
+    before = {os.fsdecode(x[len(same) :]) for x in made.split(b"\n") if x.startswith(same)}
+    for ref in refs:
+        if ref.full in before:
             return ref.name, sorted(files), ["it was kept before", *notes]
     taken = {ref.full for ref in refs}
     names = (f"{KEPT}{words}{f'-{number}' * (number > 1)}" for number in count(1))
@@ -57,11 +62,6 @@ def keep(
     move_ref(repository, full, commit)
     [ref] = find_refs(repository, [full])[0]
     return ref.name, sorted(files), notes
-
-
-def _made(repository: Repository, commit: str) -> bytes:
-    """Return the tree of a snapshot, and the commit that it was made on."""
-    return repository.git.run("rev-parse", f"{commit}^{{tree}}", f"{commit}^")
 
 
 def _notes(repository: Repository, target: Target, odd: Collection[str]) -> Iterator[str]:

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from excise.evaluation import Measure
     from excise_server.evaluation.run import Document
     from excise_server.evaluation.tables import Report
+    from excise_server.records.outputs import Record
 
 
 _PIPED = 200
@@ -227,7 +228,7 @@ def command(
         measures, skipped = _choose(DEFAULT if names is None else names, None)
         report = editeval(data, measures, progress, best=best, skipped=skipped, **own)
     else:
-        report = _correlation(data, format, protocol == "commit-messages", own)
+        report = _correlation(data, format, protocol == "commit-messages", **own)
     for path, content in report.files.items():
         write_text(path, content)
     if report.text is not None:
@@ -244,30 +245,33 @@ def command(
     return 1 if report.failed else 0
 
 
-def _correlation(data: str, format: str, messages: bool, own: Mapping[str, Any]) -> Report:
-    """Correlate by the options of a protocol, of which commit messages lack some."""
-    execute, records, baseline = own.get("execute", ()), own.get("records"), own["baseline"]
+def _correlation(
+    data: str,
+    format: str,
+    messages: bool,
+    *,
+    names: str | None,
+    measure: dict[str, str],
+    bootstrap: int,
+    shared_prefix: bool,
+    baseline: str | None,
+    seed: int,
+    resume: str | None,
+    plot: str | None,
+    cluster_by: str = "id",
+    execute: tuple[str, ...] = (),
+    timeout: float = 0.0,
+    records: str | None = None,
+) -> Report:
     if records is not None and not execute:
         raise click.UsageError("--records belongs to --execute here.")
-    from excise import languages
-
-    commands = {}
-    for text in filter(None, execute):
-        language, _, command = text.partition("=")
-        grammar = languages.resolve(language.strip(), None)
-        if grammar is None or not command.strip() or "\0" in command:
-            raise click.UsageError(
-                f"--execute {text}: write LANGUAGE=COMMAND, such as js='node program'."
-            )
-        if grammar in commands:
-            raise click.UsageError(f"--execute {text}: {language.strip()} has one already.")
-        commands[grammar] = command
-    if set(own["measure"]) - {"comments"}:
+    commands = _commands(execute)
+    if set(measure) - {"comments"}:
         raise click.UsageError("of --measure, measures that stand side by side have only comments.")
-    comments = measure_options(own["measure"]).comments
-    if (plot := own["plot"]) is not None:
+    comments = measure_options(measure).comments
+    if plot is not None:
         _check_plot(plot)
-    measures, skipped = _choose("all" if own["names"] is None else own["names"], baseline)
+    measures, skipped = _choose("all" if names is None else names, baseline)
 
     from excise_server.cli.options import asked_jobs
     from excise_server.evaluation import tables
@@ -281,10 +285,10 @@ def _correlation(data: str, format: str, messages: bool, own: Mapping[str, Any])
     settings = EvalSettings(
         measures=measures,
         comments=comments,
-        resamples=own["bootstrap"],
-        cluster_by=own.get("cluster_by", "id"),
-        shared_prefix=own["shared_prefix"],
-        seed=own["seed"],
+        resamples=bootstrap,
+        cluster_by=cluster_by,
+        shared_prefix=shared_prefix,
+        seed=seed,
         against=baseline and baseline.strip().lower(),
         jobs=asked_jobs() or usable_cores(),
     )
@@ -294,32 +298,13 @@ def _correlation(data: str, format: str, messages: bool, own: Mapping[str, Any])
         say("warning: --execute runs code from the records, in a sandbox (docs/evaluation.md)")
         for note in check_guards(commands.values()):
             say(f"note: {note}")
-    read = read_pair if messages else partial(read_record, cluster_by=settings.cluster_by)
+    read = read_pair if messages else partial(read_record, cluster_by=cluster_by)
     with progress("Reading") as advance:
         outputs, bad = read_all(data, read, "no record to evaluate", advance)
     extra: Document = {}
     if execute:
-        # The records get their verdicts as labels.
-        from excise_server.evaluation.labelling import counts, label, labelled_lines
-        from excise_server.evaluation.tables import first_remarks
-
-        with progress("Running tests", len(outputs)) as advance:
-            labelled = label(outputs, settings.jobs, own["timeout"], advance, commands)
-        refused = [outcome for outcome in labelled if outcome.verdict is None]
-        lines = [f"line {outcome.record.line}: {outcome.reason}" for outcome in refused]
-        for remark in first_remarks("not executed", lines, "counts them"):
-            say(remark)
-        total = counts(labelled)
-        slow = f", of which {total['timed_out']:,} timed out" if total["timed_out"] else ""
-        say(f"tests: {total['passed']:,} outputs pass, {total['failed']:,} do not{slow}")
-        if (agree := total["agree"]) + (disagree := total["disagree"]):
-            say(f"tests: {agree:,} agree with the label that was there, {disagree:,} do not")
-        if records is not None:
-            write_text(records, "".join(labelled_lines(labelled)))
-        outputs = [outcome.record for outcome in labelled]
-        extra = {"executed": total, "not_executed": len(refused)}
+        outputs, extra = _executed(outputs, settings.jobs, timeout, records, commands)
     signatures = {measure.name: measure.signature(comments) for measure in measures}
-    resume = own["resume"]
     journal = Journal(resume, signatures) if resume else None
     with nullcontext() if journal is None else closing(journal):
         try:
@@ -403,3 +388,45 @@ def _choose(names: str, against: str | None) -> tuple[tuple[Measure, ...], dict[
     if baseline is not None and baseline.name in skipped:
         raise click.UsageError(f"--baseline {baseline.name}: {skipped[baseline.name]}.")
     return able, skipped
+
+
+def _commands(given: Iterable[str]) -> dict[str, str]:
+    """Return the command of each grammar."""
+    from excise import languages
+
+    found = {}
+    for text in filter(None, given):
+        language, _, command = text.partition("=")
+        grammar = languages.resolve(language.strip(), None)
+        if grammar is None or not command.strip() or "\0" in command:
+            raise click.UsageError(
+                f"--execute {text}: write LANGUAGE=COMMAND, such as js='node program'."
+            )
+        if grammar in found:
+            raise click.UsageError(f"--execute {text}: {language.strip()} has one already.")
+        found[grammar] = command
+    return found
+
+
+def _executed(
+    records: list[Record], jobs: int, timeout: float, path: str | None, commands: Mapping[str, str]
+) -> tuple[list[Record], Document]:
+    """Run the tests of every record, and return the records with their verdicts as labels."""
+    from excise_server.evaluation.labelling import counts, label, labelled_lines
+    from excise_server.evaluation.tables import first_remarks
+
+    with progress("Running tests", len(records)) as advance:
+        labelled = label(records, jobs, timeout, advance, commands)
+    refused = [outcome for outcome in labelled if outcome.verdict is None]
+    lines = [f"line {outcome.record.line}: {outcome.reason}" for outcome in refused]
+    for remark in first_remarks("not executed", lines, "counts them"):
+        say(remark)
+    total = counts(labelled)
+    slow = f", of which {total['timed_out']:,} timed out" if total["timed_out"] else ""
+    say(f"tests: {total['passed']:,} outputs pass, {total['failed']:,} do not{slow}")
+    if (agree := total["agree"]) + (disagree := total["disagree"]):
+        say(f"tests: {agree:,} agree with the label that was there, {disagree:,} do not")
+    if path is not None:
+        write_text(path, "".join(labelled_lines(labelled)))
+    executed = [outcome.record for outcome in labelled]
+    return executed, {"executed": total, "not_executed": len(refused)}

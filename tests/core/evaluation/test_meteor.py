@@ -133,7 +133,7 @@ def test_meteor_of_the_example_in_nltks_docs(real_files):
 def test_stages_have_their_weights(tiny):
     """By hand: exact 1, stem .8, synonym .6, in one chunk of three words."""
     matches = align(["the", "packs", "auto"], ["the", "packing", "car"], tiny)
-    assert [stage for _, _, stage in matches] == [0, 1, 2]
+    assert [match.stage for match in matches] == [0, 1, 2]
     mean = (1 + 0.8 + 0.6) / 3
     expected = mean * (1 - 0.45 * (1 / 3) ** 2.35)
     assert score("the packs auto", "the packing car", NEXT, tiny) == pytest.approx(expected)
