@@ -211,7 +211,10 @@ class _Closed(_Namespace):
                 start_new_session=True,
             )
         except subprocess.SubprocessError as error:
-            raise linux.GuardError("a run", os.read(read, 200).decode()) from error
+            # Whatever else went wrong there has said nothing, and reading would wait for it.
+            has_reason = select.select([read], [], [], 0)[0]
+            reason = os.read(read, 200).decode() if has_reason else str(error)
+            raise linux.GuardError("a run", reason) from error
         finally:
             os.close(read)
             os.close(write)
