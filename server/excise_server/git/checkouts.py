@@ -243,62 +243,72 @@ def find_checkouts(
     rejected: list[Rejected] = []
     listed: list[Candidate] = []
     if selection.worktrees:
-        candidates = []
-        worktrees = repository.worktrees()
-        main = worktrees[0].path if worktrees else repository.top
-        for tree in worktrees:
-            real = os.path.realpath(tree.path)
-            branch = tree.branch.removeprefix("refs/heads/")
-            name = visible(os.path.basename(tree.path))
-            names = (f"worktree:{name}", *([f"branch:{visible(branch)}"] if branch else []))
-            candidate = Candidate(names[0], real, branch, tree.head, names)
-            if real == repository.top and not selection.target:
-                continue
-            if not is_chosen(selection, main, candidate, [name]):
-                continue
-            reason = f"prunable: {tree.prunable}" if tree.prunable else ""
-            if not reason and not tree.head.strip("0"):
-                reason = "it has no commits yet"
-            if reason := reason or points_back(real, repository.common):
-                rejected.append(Rejected(f"worktree:{visible(tree.path)}", reason))
-            else:
-                candidates.append(candidate)
-        if len(candidates) > MAX_WORKTREES:
-            creations = {c.folder: worktree_made(repository, c.folder) for c in candidates}
-            age = {folder: entry.time if entry else 0 for folder, entry in creations.items()}
-            candidates.sort(key=lambda c: age[c.folder], reverse=True)
-            ids = [c.id for c in candidates]
-            rejected.append(_cut("worktrees", ids, MAX_WORKTREES, "made last"))
-        listed += candidates[:MAX_WORKTREES]
+        listed += _worktrees(repository, selection, rejected)
     if selection.chosen.get("git"):
         shown = {name for candidate in listed for name in candidate.names}
-        patterns = selection.chosen["git"]
-        refs, unusable = find_refs(repository, patterns)
-        commits = [*_commits(repository, patterns, refs)]
-        if "git" not in selection.optional and not (refs or unusable or commits):
-            shown_patterns = ", ".join(map(visible, patterns))
-            rejected.append(Rejected("git", f"none matches {shown_patterns}"))
-        rejected += unusable
-        candidates = [
-            each for each in commits if is_chosen(selection, repository.top, each, (each.given,))
-        ]
-        for ref in refs:
-            branch = ref.short if ref.scheme in ("branch", "remote") else ""
-            names = in_order([ref.name])
-            candidate = Candidate(ref.name, "", branch, ref.commit, names, ref.given)
-            if ref.name not in shown and is_chosen(
-                selection, repository.top, candidate, (ref.short, ref.full, ref.given)
-            ):
-                candidates.append(candidate)
-        if len(candidates) > MAX_REFS:
-            cut = _cut("git", [c.id for c in candidates], MAX_REFS, "with the newest commits")
-            rejected.append(cut)
-        listed += candidates[:MAX_REFS]
+        listed += _refs(repository, selection, shown, rejected)
     ids = unique_ids([candidate.id for candidate in listed])
     return [
         replace(candidate, id=name, names=(name, *candidate.names[1:]))
         for candidate, name in zip(listed, ids, strict=True)
     ], rejected
+
+
+def _worktrees(
+    repository: Repository, selection: Selection, rejected: list[Rejected]
+) -> list[Candidate]:
+    candidates = []
+    worktrees = repository.worktrees()
+    main = worktrees[0].path if worktrees else repository.top
+    for tree in worktrees:
+        real = os.path.realpath(tree.path)
+        branch, name = tree.branch.removeprefix("refs/heads/"), visible(os.path.basename(tree.path))
+        names = (f"worktree:{name}", *([f"branch:{visible(branch)}"] if branch else []))
+        candidate = Candidate(names[0], real, branch, tree.head, names)
+        if real == repository.top and not selection.target:
+            continue
+        if not is_chosen(selection, main, candidate, [name]):
+            continue
+        reason = f"prunable: {tree.prunable}" if tree.prunable else ""
+        if not reason and not tree.head.strip("0"):
+            reason = "it has no commits yet"
+        if reason := reason or points_back(real, repository.common):
+            rejected.append(Rejected(f"worktree:{visible(tree.path)}", reason))
+        else:
+            candidates.append(candidate)
+    if len(candidates) > MAX_WORKTREES:
+        creations = {c.folder: worktree_made(repository, c.folder) for c in candidates}
+        age = {folder: entry.time if entry else 0 for folder, entry in creations.items()}
+        candidates.sort(key=lambda c: age[c.folder], reverse=True)
+        rejected.append(_cut("worktrees", [c.id for c in candidates], MAX_WORKTREES, "made last"))
+    return candidates[:MAX_WORKTREES]
+
+
+def _refs(
+    repository: Repository, selection: Selection, shown: set[str], rejected: list[Rejected]
+) -> list[Candidate]:
+    patterns = selection.chosen["git"]
+    refs, unusable = find_refs(repository, patterns)
+    commits = [*_commits(repository, patterns, refs)]
+    if "git" not in selection.optional and not (refs or unusable or commits):
+        shown_patterns = ", ".join(map(visible, patterns))
+        rejected.append(Rejected("git", f"none matches {shown_patterns}"))
+    rejected += unusable
+    candidates = [
+        each for each in commits if is_chosen(selection, repository.top, each, (each.given,))
+    ]
+    for ref in refs:
+        branch = ref.short if ref.scheme in ("branch", "remote") else ""
+        names = in_order([ref.name])
+        candidate = Candidate(ref.name, "", branch, ref.commit, names, ref.given)
+        if ref.name not in shown and is_chosen(
+            selection, repository.top, candidate, (ref.short, ref.full, ref.given)
+        ):
+            candidates.append(candidate)
+    if len(candidates) > MAX_REFS:
+        cut = _cut("git", [c.id for c in candidates], MAX_REFS, "with the newest commits")
+        rejected.append(cut)
+    return candidates[:MAX_REFS]
 
 
 def _commits(
