@@ -502,7 +502,7 @@ class TextNames(NamedTuple):
     """What a text defines for other texts, and what it uses.
 
     - ``defined``: what it binds outside of functions, by qualified name, and whether that is a
-      class's member. A prototype is no definition, and binds nothing.
+      class's member. A prototype is not a definition, and binds nothing.
     - ``bound``: how often it binds each name, wherever, but for imports.
     - ``uses``: by name, and whether it is read as a member: the lines, from 0. Names that the text
       binds otherwise than by one definition for other texts are left out, as nobody knows which is

@@ -167,7 +167,7 @@ def rank_members(
     chosen = list(members)
     apart = without_code({at: kinds[at] for at in chosen})
     sizes = {}
-    for at in chosen:  # of the edits of code, or of everything if there is no code
+    for at in chosen:  # only code counts, unless there is none
         edited = matrix.edited[at]
         of_code = [edited[path] for path in edited if kinds[at].get(path, CODE) == CODE]
         sizes[at] = sum(of_code or edited.values())

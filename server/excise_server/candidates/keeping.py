@@ -32,7 +32,7 @@ def keep(
 
     Raises SourceError if there are none, an editor has not saved some, or git fails.
 
-    - ``name``: what the user calls it; ``kept`` if there is no word in it.
+    - ``name``: what the user calls it; ``kept`` if it has no word.
     - ``unsaved``: paths of files that an editor has not saved.
     """
     if unsaved:
