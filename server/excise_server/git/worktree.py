@@ -176,35 +176,8 @@ def _read(git: Git, top: str, head: Listing, worktrees: Collection[str]) -> Work
             working.asides.append(f"{visible(path)}: a repository of its own, not compared")
     with suppress(OSError):
         written = os.stat(os.path.join(git_dir, "index")).st_mtime_ns
-    is_linked = git_dir != os.path.join(top, ".git")
-    common = os.path.dirname(os.path.dirname(git_dir)) if is_linked else git_dir
-    # The index's and the working files' changes to HEAD, and the index's blobs.
-    indexed: dict[str, str] = {}
-    unmerged: dict[str, None] = {}
-    while position < len(out):
-        if (match := _INDEX.match(out, position)) is None:
-            raise SourceError("git ls-files gave unexpected output")
-        position = match.end()
-        path, mode, blob = os.fsdecode(match[5]), match[2], match[3]
-        if int(match[11], 16) & _INTENDED:
-            if (entry := working.folder.file(path, mode.decode())) is not None:
-                working.changes[path] = entry
-            continue
-        indexed[path] = blob.decode()
-        if match[4] != b"0":
-            unmerged[path] = None
-        elif mode == SUBMODULE.encode():
-            working.submodules.append(path)
-            entry = _submodule(working.folder, path, blob.decode(), (top, common))
-            _take(working, path, head, entry)
-        elif match[1] == _SKIPPED or _is_clean(working.folder.path(path), match, written):
-            if head.get(path) != (mode, blob):
-                working.changes[path] = TreeEntry(mode.decode(), blob.decode())
-        else:
-            _take(working, path, head, working.folder.file(path, mode.decode()))
-    if unmerged:
-        where = first_few([visible(path) for path in unmerged])
-        raise SourceError(f"an unfinished merge: conflicts in {where}", hint="finish it")
+    common = os.path.dirname(os.path.dirname(git_dir)) if _is_linked(top, git_dir) else git_dir
+    indexed = _indexed(working, head, (top, common), out, position, written)
     for path in head.keys() - indexed.keys():
         working.changes.setdefault(path, None)
     # Files whose line ends git converts, without those that only this made different.
@@ -231,19 +204,55 @@ def _own_folder(top: str) -> str:
     return link if os.path.isdir(link) else own_folder(top)
 
 
+def _is_linked(top: str, git_dir: str) -> bool:
+    return git_dir != os.path.join(top, ".git")
+
+
 def _may_be_elsewhere(top: str, git_dir: str) -> bool:
     """Whether a config may place the working tree elsewhere, so that git has to be asked.
 
     Of a linked worktree ``core.worktree`` counts only with ``extensions.worktreeConfig``, which
     git takes from the repository's own config file, and from nothing that this includes.
     """
-    if git_dir == os.path.join(top, ".git"):
+    if not _is_linked(top, git_dir):
         return True
     common = os.path.dirname(os.path.dirname(git_dir))
     try:
         return b"worktreeconfig" in read_bytes(os.path.join(common, "config"), [common]).lower()
     except SourceError:
         return True
+
+
+def _indexed(
+    working: Working, head: Listing, roots: tuple[str, str], out: bytes, position: int, written: int
+) -> dict[str, str]:
+    """Take the index's and the working files' changes to HEAD, and return the index's blobs."""
+    blobs: dict[str, str] = {}
+    unmerged: dict[str, None] = {}
+    while position < len(out):
+        if (match := _INDEX.match(out, position)) is None:
+            raise SourceError("git ls-files gave unexpected output")
+        position = match.end()
+        path, mode, blob = os.fsdecode(match[5]), match[2], match[3]
+        if int(match[11], 16) & _INTENDED:
+            if (entry := working.folder.file(path, mode.decode())) is not None:
+                working.changes[path] = entry
+            continue
+        blobs[path] = blob.decode()
+        if match[4] != b"0":
+            unmerged[path] = None
+        elif mode == SUBMODULE.encode():
+            working.submodules.append(path)
+            _take(working, path, head, _submodule(working.folder, path, blob.decode(), roots))
+        elif match[1] == _SKIPPED or _is_clean(working.folder.path(path), match, written):
+            if head.get(path) != (mode, blob):
+                working.changes[path] = TreeEntry(mode.decode(), blob.decode())
+        else:
+            _take(working, path, head, working.folder.file(path, mode.decode()))
+    if unmerged:
+        names = first_few([visible(path) for path in unmerged])
+        raise SourceError(f"an unfinished merge: conflicts in {names}", hint="finish it")
+    return blobs
 
 
 def _take(working: Working, path: str, head: Listing, entry: TreeEntry | None) -> None:

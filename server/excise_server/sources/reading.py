@@ -206,21 +206,7 @@ def read_changes(
     rejected: list[Rejected],
 ) -> Iterator[Read]:
     """Yield the candidates with their own changes, since their bases."""
-    listings: dict[str, Listing] = {}
-    for entry in started:
-        if entry.patch is None:
-            continue
-        candidate = entry.candidate
-        try:
-            if candidate.base not in listings:
-                listings[candidate.base] = listing_of(repository, candidate.base)
-            sides = apply_patch(repository, listings[candidate.base], entry.patch)
-        except SourceError as error:
-            rejected.append(Rejected(candidate.id, error.reason, error.hint))
-            continue
-        notes, digest = (*candidate.notes, *sides.notes), digest_of(sides.old, sides.new)
-        older = sides.old.keys() | sides.new.keys()
-        yield Read(replace(candidate, digest=digest, notes=notes), sides, older=older)
+    yield from _read_patches(repository, [e for e in started if e.patch is not None], rejected)
     started = [entry for entry in started if entry.patch is None]
     pairs = [(entry.candidate.base, entry.candidate.commit) for entry in started]
     committed = trees_between(repository, pairs)
@@ -233,6 +219,27 @@ def read_changes(
     all_sides = read_sides(repository, [tree for _, tree in trees])
     for (candidate, tree), sides in zip(trees, all_sides, strict=True):
         yield _read(candidate, tree, sides, clock)
+
+
+def _read_patches(
+    repository: Repository, entries: Sequence[ListedCandidate], rejected: list[Rejected]
+) -> Iterator[Read]:
+    """Yield the candidates that are patches, applied to their bases."""
+    listings: dict[str, Listing] = {}
+    for entry in entries:
+        candidate = entry.candidate
+        try:
+            if candidate.base not in listings:
+                listings[candidate.base] = listing_of(repository, candidate.base)
+            listing = listings[candidate.base]
+            sides = apply_patch(repository, listing, entry.patch or Patch())
+        except SourceError as error:
+            rejected.append(Rejected(candidate.id, error.reason, error.hint))
+            continue
+        notes = (*candidate.notes, *sides.notes)
+        digest = digest_of(sides.old, sides.new)
+        older = sides.old.keys() | sides.new.keys()
+        yield Read(replace(candidate, digest=digest, notes=notes), sides, older=older)
 
 
 def _tree(entry: ListedCandidate, committed: Tree | SourceError) -> Tree:
@@ -280,49 +287,8 @@ def read_file(
 
     Raises SourceError if git fails.
     """
-    plain = [entry for entry in started if entry.patch is None]
-    own_pairs = [(entry.candidate.base, entry.candidate.commit) for entry in plain]
-    # Where the file was in each base, and its change by each candidate that is no patch: None if
-    # one file does not tell it.
-    homes = dict.fromkeys((entry.candidate.base for entry in started), path)
-    to_target = ((base, target.commit) for base in homes)
-    between = trees_between(repository, [*to_target, *own_pairs], [path])
-    for base in homes:
-        tree = between[base, target.commit]
-        if isinstance(tree, Tree) and path in tree.new and path not in tree.old:
-            # The target may have renamed it since.
-            renames = renames_between(repository, base, target.commit)
-            homes[base] = next((old for old, new, _, _ in renames if new == path), path)
-    if others := sorted({home for home in homes.values() if home != path}):
-        elsewhere = [pair for pair in between if homes[pair[0]] != path]
-        between |= trees_between(repository, elsewhere, others)
-    listing = listing_of(repository, target.commit, sorted({*homes.values()}))
-    trees: list[tuple[ListedCandidate, Tree | None]] = []
-    for entry, pair in zip(plain, own_pairs, strict=True):
-        home = homes[entry.candidate.base]
-        since, own = between[entry.candidate.base, target.commit], between[pair]
-        if isinstance(since, SourceError) or isinstance(own, SourceError):
-            trees.append((entry, None))  # reading it will report the error
-            continue
-        before = since.old.get(home) if home in since.old or home in since.new else None
-        if before is None and home not in since.new and home in listing:
-            mode, blob = listing[home]
-            before = TreeEntry(mode.decode(), blob.decode())
-        after = own.new.get(home) if home in own.old or home in own.new else before
-        trees.append((entry, _file_tree(entry.candidate, home, before, after)))
-    # The path of the file in those patches that are about it, by their ids.
-    about = {}
-    pairs = {e.candidate.id: e.patch.files for e in started if e.patch is not None}
-    olds = {pair.old for own in pairs.values() for pair in own if pair.old is not None}
-    gone = olds - listing_of(repository, target.commit).keys() if olds else olds
-    gone = {old for old in gone if not is_refused_by_git(old)}
-    moved = moves_of(repository, target.commit, gone)
-    for candidate in (entry.candidate for entry in started if entry.patch is not None):
-        both = (name for pair in pairs[candidate.id] for name in (pair.old, pair.new))
-        names = [name for name in both if name is not None]
-        home = homes[candidate.base]
-        if found := home if home in names else next((n for n in names if moved.get(n) == path), ""):
-            about[candidate.id] = found
+    homes, trees = _file_trees(repository, target.commit, path, started)
+    about = _patches_about(repository, target.commit, path, started, homes)
     patches = [entry for entry in started if entry.candidate.id in about]
     unclear = [entry for entry, tree in trees if tree is None]
     listed = read_worktrees(repository, target.commit, unclear, rejected)
@@ -342,6 +308,65 @@ def read_file(
         elif (read_whole := whole.get(name)) is not None:
             notes = (*entry.candidate.notes, *asides.get(name, ()))
             yield _of_file(read_whole, home, notes)
+
+
+def _patches_about(
+    repository: Repository,
+    origin: str,
+    path: str,
+    started: Sequence[ListedCandidate],
+    homes: Mapping[str, str],
+) -> dict[str, str]:
+    """Return the path of a file in those patches that are about it, by their ids."""
+    patches = [(e.candidate, e.patch.files) for e in started if e.patch is not None]
+    olds = {pair.old for _, pairs in patches for pair in pairs if pair.old is not None}
+    gone = olds - listing_of(repository, origin).keys() if olds else olds
+    moves = moves_of(repository, origin, {old for old in gone if not is_refused_by_git(old)})
+    about = {}
+    for candidate, pairs in patches:
+        paths = [name for pair in pairs for name in (pair.old, pair.new) if name is not None]
+        home = homes[candidate.base]
+        moved = next((name for name in paths if moves.get(name) == path), "")
+        if home in paths or moved:
+            about[candidate.id] = home if home in paths else moved
+    return about
+
+
+def _file_trees(
+    repository: Repository, origin: str, path: str, started: Sequence[ListedCandidate]
+) -> tuple[dict[str, str], list[tuple[ListedCandidate, Tree | None]]]:
+    """Return where the file was in each base, and its change by each candidate that is no patch.
+
+    The change is None if one file does not tell it.
+    """
+    plain = [entry for entry in started if entry.patch is None]
+    pairs = [(entry.candidate.base, entry.candidate.commit) for entry in plain]
+    homes = dict.fromkeys((entry.candidate.base for entry in started), path)
+    between = trees_between(repository, [*((base, origin) for base in homes), *pairs], [path])
+    for base in homes:
+        tree = between[base, origin]
+        if isinstance(tree, Tree) and path in tree.new and path not in tree.old:
+            # The target may have renamed it since.
+            renames = renames_between(repository, base, origin)
+            homes[base] = next((old for old, new, _, _ in renames if new == path), path)
+    if moved := sorted({home for home in homes.values() if home != path}):
+        elsewhere = [pair for pair in between if homes[pair[0]] != path]
+        between |= trees_between(repository, elsewhere, moved)
+    listing = listing_of(repository, origin, sorted({*homes.values()}))
+    trees: list[tuple[ListedCandidate, Tree | None]] = []
+    for entry, pair in zip(plain, pairs, strict=True):
+        home = homes[entry.candidate.base]
+        since, own = between[entry.candidate.base, origin], between[pair]
+        if isinstance(since, SourceError) or isinstance(own, SourceError):
+            trees.append((entry, None))  # reading it will report the error
+            continue
+        before = since.old.get(home) if home in since.old or home in since.new else None
+        if before is None and home not in since.new and home in listing:
+            mode, blob = listing[home]
+            before = TreeEntry(mode.decode(), blob.decode())
+        after = own.new.get(home) if home in own.old or home in own.new else before
+        trees.append((entry, _file_tree(entry.candidate, home, before, after)))
+    return homes, trees
 
 
 def _file_tree(
@@ -395,17 +420,8 @@ def replayed(
             paths = entry.sides.old.keys() | entry.sides.new.keys()
             paths_by_base.setdefault(entry.candidate.base, set()).update(paths)
     drifts = drifts_of(repository, target.commit, paths_by_base)
-    if target.folder:  # files of its working tree that are not given as texts
-        folder = Folder(target.folder, len(target.commit))
-        edited = {path for paths in paths_by_base.values() for path in paths}
-        files = {path: folder.file(path) for path in edited if path not in target.saved}
-        saved = {
-            path: None if file is None else Side(file.mode, file.data or b"")
-            for path, file in files.items()
-            if file is None or not file.refused
-        }
-        unread = {path: file.refused for path, file in files.items() if file and file.refused}
-        target = replace(target, saved={**saved, **target.saved}, unread=unread)
+    if target.folder:
+        target = _with_folder(target, {path for paths in paths_by_base.values() for path in paths})
     older = _Older.of(repository, target.commit, changed)
     for entry in changed:
         if entry.is_untouched:
@@ -414,24 +430,8 @@ def replayed(
         drift = drifts[entry.candidate.base]
         if isinstance(drift, SourceError):
             rejected.append(Rejected(entry.candidate.id, drift.reason, drift.hint))
-            continue
-        drift = older.drift(entry, drift)
-        sides, paths = entry.sides, entry.sides.old.keys() | entry.sides.new.keys()
-        moves = {old: new for old, new in drift.moved.items() if old in paths}
-        now = {path: side for path, side in drift.now.items() if path in paths}
-        unread = {path: why for path, why in drift.unread.items() if path in paths}
-        for path in paths:  # with the files that are saved otherwise
-            home = moves.get(path, path)
-            if home in target.unread:
-                unread[path] = target.unread[home]
-            elif home in target.saved:
-                side, base = target.saved[home], sides.old.get(path)
-                is_equal = target.is_text and side and base and side.text == base.text
-                now[path] = base if is_equal else side
-                unread.pop(path, None)
-        yield ReplayedCandidate(
-            entry, replay_files(sides.old, sides.new, now, moves), moves, unread
-        )
+        else:
+            yield _replayed_on(entry, _saved(entry, older.drift(entry, drift), target))
 
 
 @dataclass(frozen=True, slots=True)
@@ -477,3 +477,42 @@ def _common(old: bytes, new: bytes) -> float:
 def files_of(repository: Repository, commit: str, paths: Iterable[str]) -> dict[str, Side]:
     """Return the files of a commit that can be read."""
     return read_listed(repository, listing_of(repository, commit), paths).new
+
+
+def _with_folder(target: Target, paths: Iterable[str]) -> Target:
+    """Return the target with the files of its working tree that are not given as texts."""
+    folder = Folder(target.folder, len(target.commit))
+    files = {path: folder.file(path) for path in paths if path not in target.saved}
+    saved = {
+        path: None if file is None else Side(file.mode, file.data or b"")
+        for path, file in files.items()
+        if file is None or not file.refused
+    }
+    unread = {path: file.refused for path, file in files.items() if file and file.refused}
+    return replace(target, saved={**saved, **target.saved}, unread=unread)
+
+
+def _saved(entry: Read, drift: Drift, target: Target) -> Drift:
+    """Return the target's changes with the files that are saved otherwise."""
+    now, unread = dict(drift.now), dict(drift.unread)
+    for path in entry.sides.old.keys() | entry.sides.new.keys():
+        home = drift.moved.get(path, path)
+        if home in target.unread:
+            unread[path] = target.unread[home]
+        elif home in target.saved:
+            side, base = target.saved[home], entry.sides.old.get(path)
+            is_equal = target.is_text and side and base and side.text == base.text
+            now[path] = base if is_equal else side
+            unread.pop(path, None)
+    return Drift(now, drift.moved, unread)
+
+
+def _replayed_on(entry: Read, drift: Drift) -> ReplayedCandidate:
+    """Return a candidate as a change of the target."""
+    sides = entry.sides
+    own_paths = sides.old.keys() | sides.new.keys()
+    moves = {old: new for old, new in drift.moved.items() if old in own_paths}
+    target_sides = {path: side for path, side in drift.now.items() if path in own_paths}
+    files = replay_files(sides.old, sides.new, target_sides, moves)
+    unread = {path: why for path, why in drift.unread.items() if path in own_paths}
+    return ReplayedCandidate(entry, files, moves, unread)
