@@ -136,48 +136,11 @@ def explain(mailbox: Mailbox, message: Message) -> list[Block]:
         return blocks
     cluster = mailbox.clusters[mailbox.numbers[index]]
     if len(cluster.members) > 1:
-        # The other members with their scores, the representative first.
-        first = cluster.representative
-        others = [first, *(member for member in cluster.members if member != first)]
-        members = []
-        for member in (member for member in others if member != index):
-            other = mailbox.patches[member]
-            role = "representative" if member == first else ""
-            likeness = mailbox.pool.likeness(index, member)
-            score, called = digits(likeness.value), name(other.title)
-            members.append((f"#{other.number}", score, said(likeness), called, role))
-        blocks += [Line("It is the representative of its cluster")] if index == first else []
-        blocks.append(Table(("patch", "ES", "word", "title", ""), tuple(members[:MAX_ROWS])))
-        if len(members) > MAX_ROWS:
-            blocks.append(Line(f"… and {len(members) - MAX_ROWS} more"))
-    if (scored := mailbox.nearest[index]) is not None:
-        # The comparison with the most similar patch, and what matches elsewhere.
-        nearest = scored[0]
-        comparison = mailbox.pool.compare(index, nearest)
-        number = mailbox.patches[nearest].number
-        numbers = [
-            f"{operation} {digits(value)}"
-            for operation, value in (
-                ("keep", comparison.keep),
-                ("add", comparison.add),
-                ("delete", comparison.delete),
-            )
-            if value is not None
-        ]
-        blocks.append(Line(f"Beside #{number}: {', '.join(numbers) or 'no text in common'}"))
-        blocks.append(Line(parts(comparison)))
-        if comparison.shares.anywhere > comparison.shares.anchored:
-            blocks += _elsewhere(mailbox, index, nearest)
-        rows = tuple((name(a or "–"), name(b or "–")) for a, b in comparison.files[:MAX_ROWS])
-        if any(a != b for a, b in comparison.files):
-            blocks.append(Table(("here", f"#{number}"), rows))
-        blocks += [Line(note) for note in comparison.notes[:MAX_ROWS]]
+        blocks += _members(mailbox, index, cluster)
+    if (nearest := mailbox.nearest[index]) is not None:
+        blocks += _why(mailbox, index, nearest[0])
     if (related := mailbox.related[index]) is not None:
-        number, relation = mailbox.patches[related.number].number, related.relation
-        cosines = [("what", relation.what), ("where", relation.where), ("why", relation.why)]
-        shown = [f"{field} {digits(value)}" for field, value in cosines if value is not None]
-        words = f"{LEVEL_WORDS[relation.level]} as #{number}: {', '.join(shown)}"
-        blocks.append(Line(words.capitalize()))
+        blocks.append(_issue(mailbox, related))
     return [*blocks, Line(f"{mailbox.pool.signature}, distance {DISTANCE:g}")]
 
 
@@ -201,6 +164,60 @@ def _related(patches: Sequence[Message]) -> tuple[Neighbour | None, ...]:
         )
         found.append(next(others, None))
     return tuple(found)
+
+
+def _issue(mailbox: Mailbox, related: Neighbour) -> Line:
+    """Return how strongly two patches seem to be about one issue, and why."""
+    number, relation = mailbox.patches[related.number].number, related.relation
+    cosines = [("what", relation.what), ("where", relation.where), ("why", relation.why)]
+    shown = [f"{field} {digits(value)}" for field, value in cosines if value is not None]
+    return Line(f"{LEVEL_WORDS[relation.level]} as #{number}: {', '.join(shown)}".capitalize())
+
+
+def _members(mailbox: Mailbox, index: int, cluster: Cluster) -> list[Block]:
+    """Return the other members with their scores, the representative first."""
+    assert mailbox.pool is not None
+    first = cluster.representative
+    others = [first, *(member for member in cluster.members if member != first)]
+    rows = []
+    for member in others:
+        if member != index:
+            message = mailbox.patches[member]
+            role = "representative" if member == first else ""
+            likeness = mailbox.pool.likeness(index, member)
+            score = digits(likeness.value)
+            rows.append((f"#{message.number}", score, said(likeness), name(message.title), role))
+    blocks: list[Block] = (
+        [Line("It is the representative of its cluster")] if index == first else []
+    )
+    blocks.append(Table(("patch", "ES", "word", "title", ""), tuple(rows[:MAX_ROWS])))
+    if len(rows) > MAX_ROWS:
+        blocks.append(Line(f"… and {len(rows) - MAX_ROWS} more"))
+    return blocks
+
+
+def _why(mailbox: Mailbox, index: int, nearest: int) -> list[Block]:
+    """Return the comparison with the most similar patch, and what matches elsewhere."""
+    assert mailbox.pool is not None
+    comparison = mailbox.pool.compare(index, nearest)
+    number = mailbox.patches[nearest].number
+    numbers = [
+        f"{operation} {digits(value)}"
+        for operation, value in (
+            ("keep", comparison.keep),
+            ("add", comparison.add),
+            ("delete", comparison.delete),
+        )
+        if value is not None
+    ]
+    blocks: list[Block] = [Line(f"Beside #{number}: {', '.join(numbers) or 'no text in common'}")]
+    blocks.append(Line(parts(comparison)))
+    if comparison.shares.anywhere > comparison.shares.anchored:
+        blocks += _elsewhere(mailbox, index, nearest)
+    rows = tuple((name(a or "–"), name(b or "–")) for a, b in comparison.files[:MAX_ROWS])
+    if any(a != b for a, b in comparison.files):
+        blocks.append(Table(("here", f"#{number}"), rows))
+    return [*blocks, *(Line(note) for note in comparison.notes[:MAX_ROWS])]
 
 
 def _elsewhere(mailbox: Mailbox, index: int, nearest: int) -> list[Block]:

@@ -26,6 +26,7 @@ from typing import NamedTuple
 
 import msgspec
 
+from excise.patches.blocks import Span
 from excise.text import byte_lines, raw_lines
 from excise_server.foundation.changes import LINK, SUBMODULE, Side, differing_lines
 from excise_server.foundation.escape import path_spelled, printable, shown_name
@@ -179,31 +180,10 @@ class _Take:
         self.facts: dict[str, list[Fact]] = defaultdict(list)
         self.origins: dict[str, Side | None] = {}
         for choice in choices:
-            candidate = self._candidate(choice.candidate)
-            files = self._files_of(choice)
-            if not files and choice.path:
-                paths = [shown_name(file.path) for file in self._files_of(Choice(candidate.id))]
-                label = shown_name(candidate.label)
-                hint = f"it changes {first_few(paths, 8)}"
-                raise SourceError(f"{label} does not change {shown_name(choice.path)}", hint=hint)
-            for file in files:
-                pieces = self._pieces(candidate, file, choice)
-                self._add(candidate, file, list(pieces), in_conflict=choice.in_conflict)
+            self._choose(choice)
         self.units = list(self._taken_units())
-        for unit in () if split else self.units:  # the hunks of units that were not chosen
-            candidate = self._candidate(unit.candidate)
-            file = self._reviewed(candidate)[unit.path]
-            name = f"#{hunk_name(*unit.chosen[0])}"
-            self._add(
-                candidate,
-                file,
-                [
-                    replace(self._hunk(candidate, file, lines), with_hunk=name)
-                    for lines in unit.hunks
-                    if lines not in unit.chosen
-                ],
-                in_conflict=any(c.in_conflict for c in self.choices if c.candidate == candidate.id),
-            )
+        for unit in () if split else self.units:
+            self._complete(unit)
         changed = [(line.owner.id, path) for path, own in self.lines.items() for line in own]
         changed += [(fact.owner.id, path) for path, own in self.facts.items() for fact in own]
         self._changed = set(changed)
@@ -282,6 +262,19 @@ class _Take:
 
     # --- what was chosen ---
 
+    def _choose(self, choice: Choice) -> None:
+        """Add the pieces of a choice."""
+        candidate = self._candidate(choice.candidate)
+        files = self._files_of(choice)
+        if not files and choice.path:
+            paths = [shown_name(file.path) for file in self._files_of(Choice(candidate.id))]
+            label = shown_name(candidate.label)
+            hint = f"it changes {first_few(paths, 8)}"
+            raise SourceError(f"{label} does not change {shown_name(choice.path)}", hint=hint)
+        for file in files:
+            pieces = self._pieces(candidate, file, choice)
+            self._add(candidate, file, list(pieces), in_conflict=choice.in_conflict)
+
     def _add(
         self,
         candidate: Candidate,
@@ -312,15 +305,7 @@ class _Take:
             yield Fact(candidate, file.path, "file", result, change)
             return
         texts = [raw_lines(side.text or "") for side in (change.old, change.new)]
-        # Everything that a candidate does to the lines of a file, byte for byte.
-        line = shift = 0
-        for lo, hi, start, stop in (*differing_lines(*texts), (len(old.lines), -1, -1, -1)):
-            for first, last in _differing(old.lines[line:lo], new.lines[line + shift : lo + shift]):
-                data = b"".join(new.lines[line + shift + first : line + shift + last])
-                yield NewLines(candidate, file.path, line + first, line + last, data, True, False)
-            if hi >= 0:
-                yield NewLines(candidate, file.path, lo, hi, b"".join(new.lines[start:stop]), True)
-            line, shift = hi, stop - hi
+        yield from _all_lines(candidate, file.path, old, new, differing_lines(*texts))
         if change.path != file.path:
             yield Fact(candidate, file.path, "name", change.path, change)
         if change.old.mode != change.new.mode:
@@ -393,6 +378,22 @@ class _Take:
                     chosen = tuple(hunk for hunk in hunks if hunk in of_file)
                     is_whole = not self._split or len(chosen) == len(hunks)
                     yield TakenUnit(identity, path, hunks, chosen, names, is_whole)
+
+    def _complete(self, unit: TakenUnit) -> None:
+        """Add the hunks of a unit that were not chosen."""
+        candidate = self._candidate(unit.candidate)
+        file = self._reviewed(candidate)[unit.path]
+        name = f"#{hunk_name(*unit.chosen[0])}"
+        self._add(
+            candidate,
+            file,
+            [
+                replace(self._hunk(candidate, file, lines), with_hunk=name)
+                for lines in unit.hunks
+                if lines not in unit.chosen
+            ],
+            in_conflict=any(c.in_conflict for c in self.choices if c.candidate == candidate.id),
+        )
 
     def _said_of_units(self) -> Iterator[str]:
         for unit in self.units:
@@ -639,6 +640,23 @@ def _lines(change: FileChange) -> tuple[ByteLines | None, ByteLines | None]:
     if change.old is None or change.new is None:
         return None, None
     return change.old.lines, change.new.lines
+
+
+def _all_lines(
+    candidate: Candidate, path: str, old: ByteLines, new: ByteLines, spans: Iterable[Span]
+) -> Iterator[NewLines]:
+    """Yield everything that a candidate does to the lines of a file, byte for byte.
+
+    - ``spans``: where the text differs.
+    """
+    line = shift = 0
+    for lo, hi, start, stop in (*spans, (len(old.lines), -1, -1, -1)):
+        for first, last in _differing(old.lines[line:lo], new.lines[line + shift : lo + shift]):
+            data = b"".join(new.lines[line + shift + first : line + shift + last])
+            yield NewLines(candidate, path, line + first, line + last, data, True, False)
+        if hi >= 0:
+            yield NewLines(candidate, path, lo, hi, b"".join(new.lines[start:stop]), True)
+        line, shift = hi, stop - hi
 
 
 def _differing(old: Sequence[bytes], new: Sequence[bytes]) -> Iterator[tuple[int, int]]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from excise.text import raw_lines
@@ -41,6 +42,16 @@ class ConflictedFile:
     nested: bool
 
 
+@dataclass(slots=True)
+class _Block:
+    """One block while it is read: its first line, and the next marker."""
+
+    line: int
+    size: int
+    part: int = 1
+    origin: bool = False
+
+
 def parse_markers(text: str) -> ConflictedFile | None:
     r"""Return the texts of a file with conflict markers, or None if it has none.
 
@@ -54,28 +65,28 @@ def parse_markers(text: str) -> ConflictedFile | None:
     # In order of the markers: the first side, the origin, the second side.
     parts: tuple[list[str], list[str], list[str]] = ([], [], [])
     labels = ["", ""]
-    at = blocks = size = 0  # the part of a block (0: in none), how many there are, and its markers
-    first_line, nested = 0, False
+    block: _Block | None = None
+    blocks, nested = 0, False
     for number, line in enumerate(raw_lines(text), start=1):
-        if not at:
+        if block is None:
             if opening := _OPENING.fullmatch(line):
-                at, blocks, size, first_line = 1, blocks + 1, len(opening[1]), number
+                block, blocks = _Block(number, len(opening[1])), blocks + 1
                 labels[0] = labels[0] or opening[2] or ""
             else:
                 for part in parts:
                     part.append(line)
             continue
-        marker = _marker(line, at, size, number)
+        marker = _marker(line, block, number)
         if marker is None:
-            nested = nested or (at == 2 and _OPENING.fullmatch(line) is not None)
-            parts[at - 1].append(line)
+            nested = nested or (block.part == 2 and _OPENING.fullmatch(line) is not None)
+            parts[block.part - 1].append(line)
         elif marker[0] == ">":
             labels[1] = labels[1] or marker[1]
-            at = 0
+            block = None
         else:
-            at = 2 if marker[0] == "|" else 3
-    if at:
-        raise SourceError(f"conflict markers: the block at line {first_line} is not closed")
+            block.part = 2 if marker[0] == "|" else 3
+    if block is not None:
+        raise SourceError(f"conflict markers: the block at line {block.line} is not closed")
     if not blocks:
         return None
     first, origin, second = ("".join(part) for part in parts)
@@ -92,21 +103,23 @@ def marker_labels(text: str) -> tuple[str, str]:
     return (first[1] if first else "", second[1] if second else "")
 
 
-def _marker(line: str, part: int, size: int, number: int) -> tuple[str, str] | None:
+def _marker(line: str, block: _Block, number: int) -> tuple[str, str] | None:
     """Return the kind and label of a marker of the block, or None for a line of content."""
     kind = line[:1]
     if kind not in ("<", "|", "=", ">"):
         return None
-    match = re.fullmatch(_SIZED.format(re.escape(kind), size), line)
+    match = re.fullmatch(_SIZED.format(re.escape(kind), block.size), line)
     if match is None:
         return None
     if kind == "<":
         raise SourceError(f"conflict markers: line {number} opens a block inside another")
-    if kind == "=" and part == 1:
-        style = f"conflict markers of the merge style at line {number}"
-        raise SourceError(f"{style}: they do not contain the origin", hint=_HINT)
-    if {"|": 1, "=": 2, ">": 3}[kind] != part:
-        raise SourceError(f"conflict markers: '{kind * size}' out of order at line {number}")
+    if kind == "=" and block.part == 1:
+        reason = (
+            f"conflict markers of the merge style at line {number}: they do not contain the origin"
+        )
+        raise SourceError(reason, hint=_HINT)
+    if {"|": 1, "=": 2, ">": 3}[kind] != block.part:
+        raise SourceError(f"conflict markers: '{kind * block.size}' out of order at line {number}")
     return kind, match[2] or ""
 
 
@@ -130,54 +143,12 @@ def find(context: finding.Context, repository: Repository | SourceError | None) 
             raise repository
         if repository is not None:
             watch += (finding.watch_file(os.path.join(repository.git_dir, "index")),)
-            out = repository.git.run("ls-files", "--unmerged", "-z", "--", repository.path)
-            stages = {}
-            for entry in out.split(b"\0")[:-1]:
-                fields, _, path = entry.partition(b"\t")
-                mode, blob, stage = fields.decode("ascii").split(" ")
-                if os.fsdecode(path) == repository.path:
-                    stages[int(stage)] = (mode, blob)
+            stages = _stages(repository)
     except SourceError as error:
         git_refused = (Rejected("git", error.reason, error.hint),)
     try:
         if stages and isinstance(repository, Repository):
-            for number, (mode, _) in stages.items():
-                if mode not in _FILES:
-                    raise SourceError(f"stage {number} is not a regular file (mode {mode})")
-            blobs = dict(
-                zip(stages, repository.blobs([b for _, b in stages.values()]), strict=True)
-            )
-            origin = _text(blobs[1], 1) if 1 in blobs else None
-            versions, refused = [], []
-            for number, word, side, label in zip(
-                (2, 3), _WORDS, sides_of(repository), _marked(context), strict=True
-            ):
-                if number not in blobs and origin is None:
-                    continue  # it is not part of the conflict
-                name = side.names[0] if side.names else f"conflict:{word}"
-                try:
-                    text = _text(blobs[number], number) if number in blobs else ""
-                except SourceError as error:
-                    refused.append(Rejected(name, error.reason, error.hint))
-                    continue
-                change: finding.Change = "edited"
-                notes: tuple[str, ...] = ()
-                if number not in blobs:
-                    change, notes = "deleted", (DELETES,)
-                elif origin is None:
-                    change, notes = "created", (CREATES,)
-                names = (*side.names, f"conflict:{word}")
-                # Its branch, else the name in the markers, else its commit.
-                shown = side.branch or ("" if label == "HEAD" else label) or side.commit[:10]
-                shown = _label(word, shown)
-                candidate = Candidate(name, "", "", side.commit, names, label=shown, notes=notes)
-                versions.append(finding.Version(candidate, text, origin, change))
-            label = "neither side had the file" if origin is None else "stage 1 of the conflict"
-            answer = finding.Found(
-                origin=finding.OriginText(origin or "", "stage", label),
-                versions=tuple(versions),
-                refused=tuple(refused),
-            )
+            answer = _from_index(repository, stages, _marked(context))
         elif os.path.lexists(context.document):
             text = text_of(read_bytes(context.document, context.folders))
             answer = _from_markers(parse_markers(text))
@@ -195,6 +166,57 @@ def _marked(context: finding.Context) -> tuple[str, str]:
     except SourceError:
         return ("", "")
     return marker_labels(text)
+
+
+def _stages(repository: Repository) -> dict[int, tuple[str, str]]:
+    """Return the mode and blob id of each stage of a conflicted document."""
+    out = repository.git.run("ls-files", "--unmerged", "-z", "--", repository.path)
+    stages = {}
+    for entry in out.split(b"\0")[:-1]:
+        fields, _, path = entry.partition(b"\t")
+        mode, blob, stage = fields.decode("ascii").split(" ")
+        if os.fsdecode(path) == repository.path:
+            stages[int(stage)] = (mode, blob)
+    return stages
+
+
+def _from_index(
+    repository: Repository, stages: dict[int, tuple[str, str]], marked: Sequence[str]
+) -> finding.Found:
+    """Return the sides in the index. A side that is missing there deleted the file."""
+    for number, (mode, _) in stages.items():
+        if mode not in _FILES:
+            raise SourceError(f"stage {number} is not a regular file (mode {mode})")
+    blobs = dict(zip(stages, repository.blobs([b for _, b in stages.values()]), strict=True))
+    origin = _text(blobs[1], 1) if 1 in blobs else None
+    versions, refused = [], []
+    for number, word, side, label in zip((2, 3), _WORDS, sides_of(repository), marked, strict=True):
+        if number not in blobs and origin is None:
+            continue  # it is not part of the conflict
+        name = side.names[0] if side.names else f"conflict:{word}"
+        try:
+            text = _text(blobs[number], number) if number in blobs else ""
+        except SourceError as error:
+            refused.append(Rejected(name, error.reason, error.hint))
+            continue
+        change: finding.Change = "edited"
+        notes: tuple[str, ...] = ()
+        if number not in blobs:
+            change, notes = "deleted", (DELETES,)
+        elif origin is None:
+            change, notes = "created", (CREATES,)
+        names = (*side.names, f"conflict:{word}")
+        # Its branch, else the name in the markers, else its commit.
+        shown = side.branch or ("" if label == "HEAD" else label) or side.commit[:10]
+        shown = _label(word, shown)
+        candidate = Candidate(name, "", "", side.commit, names, label=shown, notes=notes)
+        versions.append(finding.Version(candidate, text, origin, change))
+    label = "neither side had the file" if origin is None else "stage 1 of the conflict"
+    return finding.Found(
+        origin=finding.OriginText(origin or "", "stage", label),
+        versions=tuple(versions),
+        refused=tuple(refused),
+    )
 
 
 def _label(word: str, shown: str) -> str:
