@@ -73,26 +73,7 @@ def rename(
 def _rename_in(function: Form, grammar: str, old: Collection[str]) -> list[str]:
     """Rewrite an outermost function in place, and return the names that were replaced."""
     if grammar == "python" and (body := function.get("body")) is not None:
-        # Write ``x op= e`` out, and put values in the place of new names that are used once, next.
-        leaves = Counter(leaf.text for leaf in function.walk() if leaf.kind == "identifier")
-        numbers = {
-            form.children[0].text
-            for form in body.walk()
-            if form.kind == "assignment"
-            and form.children[0].kind == "identifier"
-            and form.children[-1].kind in ("integer", "float", "str")
-            and not form.children[-1].children
-        }
-        for form in list(body.walk()):
-            if form.kind == "augmented_assignment" and form.children[0].text in numbers:
-                left, operator, right = form.children
-                left_again = Form(left.kind, "left", text=left.text)
-                sign = Form(operator.text[:-1], "operator", text=operator.text[:-1])
-                right.field = "right"
-                value = Form("binary_operator", "right", [left_again, sign, right])
-                form.kind, form.children = "assignment", [left, Form("=", text="="), value]
-            elif form.kind == "block":
-                form.children = list(_inlined(form.children, leaves, old))
+        _inline(function, body, old)
     return _Names(function, grammar).rename() if grammar in _SCOPING else []
 
 
@@ -193,21 +174,7 @@ def one_way(form: Form, grammar: str, is_decorated: bool = False, in_class: bool
     if grammar != "python":
         return
     if kind == "function_definition" and not is_decorated:
-        children = form.children
-        if form.get("return_type") is not None:
-            form.children = [c for c in children if c.kind != "->" and c.field != "return_type"]
-        parameters = form.get("parameters")
-        for at, parameter in enumerate(parameters.children if parameters is not None else ()):
-            assert parameters is not None
-            if parameter.kind == "typed_parameter":
-                plain = parameter.children[0]
-                plain.field = parameter.field
-                parameters.children[at] = plain
-            elif parameter.kind == "typed_default_parameter":
-                parameter.kind = "default_parameter"
-                parameter.children = [
-                    c for c in parameter.children if c.kind != ":" and c.field != "type"
-                ]
+        _drop_annotations(form)
     elif kind == "assignment" and not in_class and form.get("right") is not None:
         form.children = [c for c in form.children if c.kind != ":" and c.field != "type"]
     elif kind == "not_operator":
@@ -279,6 +246,24 @@ def _sort_keywords(call: Form) -> None:
             form.children[at] = keyword
 
 
+def _drop_annotations(function: Form) -> None:
+    children = function.children
+    if function.get("return_type") is not None:
+        function.children = [c for c in children if c.kind != "->" and c.field != "return_type"]
+    parameters = function.get("parameters")
+    for at, parameter in enumerate(parameters.children if parameters is not None else ()):
+        assert parameters is not None
+        if parameter.kind == "typed_parameter":
+            plain = parameter.children[0]
+            plain.field = parameter.field
+            parameters.children[at] = plain
+        elif parameter.kind == "typed_default_parameter":
+            parameter.kind = "default_parameter"
+            parameter.children = [
+                c for c in parameter.children if c.kind != ":" and c.field != "type"
+            ]
+
+
 def _nest(form: Form) -> None:
     """Write ``elif`` as an ``if`` in an ``else``, and ``if not c: A else: B`` as its reverse."""
     branches = [child for child in form.children if child.field == "alternative"]
@@ -323,6 +308,29 @@ def _flat(statements: list[Form]) -> Iterator[Form]:
 
 
 # --- values that have a name for one use ---------------------------------------------------------
+
+
+def _inline(function: Form, body: Form, old: Collection[str]) -> None:
+    """Write ``x op= e`` out, and put values in the place of new names that are used once, next."""
+    leaves = Counter(leaf.text for leaf in function.walk() if leaf.kind == "identifier")
+    numbers = {
+        form.children[0].text
+        for form in body.walk()
+        if form.kind == "assignment"
+        and form.children[0].kind == "identifier"
+        and form.children[-1].kind in ("integer", "float", "str")
+        and not form.children[-1].children
+    }
+    for form in list(body.walk()):
+        if form.kind == "augmented_assignment" and form.children[0].text in numbers:
+            left, operator, right = form.children
+            left_again = Form(left.kind, "left", text=left.text)
+            sign = Form(operator.text[:-1], "operator", text=operator.text[:-1])
+            right.field = "right"
+            value = Form("binary_operator", "right", [left_again, sign, right])
+            form.kind, form.children = "assignment", [left, Form("=", text="="), value]
+        elif form.kind == "block":
+            form.children = list(_inlined(form.children, leaves, old))
 
 
 def _inlined(
@@ -628,16 +636,7 @@ class _Names:
                 for name in set(inner.bound) - known:
                     inner.bound[name] = end
         if inner is not scope and inner.is_function:
-            # Keep names that a function binds and that are read where it is made, outside of it.
-            outside: list[Form] = []
-            parameters = form.get("parameters")
-            if parameters is not None:
-                outside += [each for each in parameters.walk() if each.field in ("value", "right")]
-            clause = next((each for each in form.children if each.kind == "for_in_clause"), None)
-            if clause is not None and (right := clause.get("right")) is not None:
-                outside.append(right)
-            for each in outside:
-                self.fixed.update(leaf.text for leaf in each.walk() if leaf.text in inner.bound)
+            self._check_outside(form, inner)
 
     def _target(self, form: Form, child: Form, scope: _Scope) -> _Scope | None:
         """Return the scope in which a child binds names, if it does."""
@@ -656,3 +655,15 @@ class _Names:
             while scope.is_comprehension and scope.parent is not None:
                 scope = scope.parent
         return scope
+
+    def _check_outside(self, form: Form, scope: _Scope) -> None:
+        """Keep names that a function binds and that are read where it is made, outside of it."""
+        outside: list[Form] = []
+        parameters = form.get("parameters")
+        if parameters is not None:
+            outside += [each for each in parameters.walk() if each.field in ("value", "right")]
+        clause = next((each for each in form.children if each.kind == "for_in_clause"), None)
+        if clause is not None and (right := clause.get("right")) is not None:
+            outside.append(right)
+        for each in outside:
+            self.fixed.update(leaf.text for leaf in each.walk() if leaf.text in scope.bound)

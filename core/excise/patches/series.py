@@ -55,27 +55,8 @@ def postings(messages: Sequence[Message]) -> tuple[Posting, ...]:
     found: list[list[int]] = []
     open_: dict[_Key, tuple[list[int], set[int]]] = {}
     last: tuple[Message, _Key] | None = None
-    # The id of each message's thread: that of its first message, as far as is known.
-    known: dict[str, int] = {}
-    for at, message in enumerate(messages):
-        known.setdefault(message.message_id or f"\n{at}", at)
-    threads: dict[int, str] = {}
-    for start in range(len(messages)):
-        way, at = [start], start
-        seen = {start}
-        while at not in threads:
-            above = (known[name] for name in messages[at].references if name in known)
-            parent = next((place for place in above if place not in seen), None)
-            if parent is None:
-                own = messages[at].message_id or f"\n{at}"
-                threads[at] = next(iter(messages[at].references), own)
-                break
-            way.append(parent)
-            seen.add(parent)
-            at = parent
-        threads.update(dict.fromkeys(way, threads[at]))
-    for at, message in enumerate(messages):
-        key = _key(message, threads[at], last)
+    for at, (message, thread) in enumerate(zip(messages, _threads(messages), strict=True)):
+        key = _key(message, thread, last)
         last = message, key
         members, places = open_.get(key, ([], set()))
         # A reply has the number of what it answers, and no patch.
@@ -138,6 +119,29 @@ def joined(patches: Iterable[Patch]) -> Patch:
         tuple(pair for patch in found for pair in patch.files),
         tuple(warned for patch in found for warned in patch.warnings),
     )
+
+
+def _threads(messages: Sequence[Message]) -> list[str]:
+    """Return the id of each message's thread: that of its first message, as far as is known."""
+    known: dict[str, int] = {}
+    for at, message in enumerate(messages):
+        known.setdefault(message.message_id or f"\n{at}", at)
+    threads: dict[int, str] = {}
+    for start in range(len(messages)):
+        way, at = [start], start
+        seen = {start}
+        while at not in threads:
+            above = (known[name] for name in messages[at].references if name in known)
+            parent = next((place for place in above if place not in seen), None)
+            if parent is None:
+                own = messages[at].message_id or f"\n{at}"
+                threads[at] = next(iter(messages[at].references), own)
+                break
+            way.append(parent)
+            seen.add(parent)
+            at = parent
+        threads.update(dict.fromkeys(way, threads[at]))
+    return [threads[at] for at in range(len(messages))]
 
 
 def _key(message: Message, thread: str, last: tuple[Message, _Key] | None) -> _Key:

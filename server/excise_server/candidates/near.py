@@ -103,7 +103,19 @@ def near_patches(
     changed = [each.candidate for each in every if each.state == "changed"]
     found = with_facets(repository, target, changed)
     parts = []
-    # Those that hang together by changed files of code, or by any if one has no code.
+    together = _sharing(found)
+    for done, members in enumerate(together, start=1):
+        if len(members) <= MOST_MEMBERS:
+            parts.append(_near([found[at] for at in members]))
+        else:
+            notes.append(f"families: {len(members):,} patches hang together by files that they "
+                         f"change, and no more than {MOST_MEMBERS} are looked at")  # fmt: skip
+        advance(done / len(together))
+    return NearPatches(tuple(parts), unread, tuple(notes))
+
+
+def _sharing(found: Sequence[Candidate]) -> list[list[int]]:
+    """Return those that hang together by changed files of code, or by any if one has no code."""
     by_path: dict[str, list[int]] = {}
     for at, candidate in enumerate(found):
         paths = candidate.old.keys() | candidate.new.keys()
@@ -111,22 +123,12 @@ def near_patches(
         for path in code or paths:
             by_path.setdefault(path, []).append(at)
     edges = [edge for members in by_path.values() for edge in pairwise(members)]
-    together = [members for members in components(len(found), edges) if len(members) > 1]
-    for done, members in enumerate(together, start=1):
-        if len(members) <= MOST_MEMBERS:
-            edits = edits_of([found[at] for at in members])
-            matrix = ScoreMatrix.from_change_sets(
-                edits.origin, edits.change_sets, timeout=PARSER_SECONDS
-            )
-            makers, nearness = Counter(matrix.codes), matrix.values.sum(axis=1)
-            first = [
-                (-makers[code], -near) for code, near in zip(matrix.codes, nearness, strict=True)
-            ]
-            order = sorted(range(len(members)), key=first.__getitem__)
-            patches = tuple(edits.patches.values())
-            parts.append(Near(matrix, task_families(matrix, order, patches)))
-        else:
-            notes.append(f"families: {len(members):,} patches hang together by files that they "
-                         f"change, and no more than {MOST_MEMBERS} are looked at")  # fmt: skip
-        advance(done / len(together))
-    return NearPatches(tuple(parts), unread, tuple(notes))
+    return [members for members in components(len(found), edges) if len(members) > 1]
+
+
+def _near(found: Sequence[Candidate]) -> Near:
+    edits = edits_of(found)
+    matrix = ScoreMatrix.from_change_sets(edits.origin, edits.change_sets, timeout=PARSER_SECONDS)
+    makers, nearness = Counter(matrix.codes), matrix.values.sum(axis=1)
+    order = sorted(range(len(found)), key=lambda at: (-makers[matrix.codes[at]], -nearness[at]))
+    return Near(matrix, task_families(matrix, order, tuple(edits.patches.values())))

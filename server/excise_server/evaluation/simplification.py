@@ -85,12 +85,30 @@ def simplification(
         spread = None if split == "random" else found
         kept = [pair._replace(split=name) for pair, name in zip(kept, names, strict=True)]
     lines = (json.dumps({**pair.value, "split": pair.split}) + "\n" for pair in kept)
+    document = {
+        "schema": 1,
+        **_compared(kept, bins),
+        "dropped": len(pairs) - len(kept),
+        "spread": spread,
+        "rejected": [{"line": line.number, "reason": line.reason} for line in bad],
+    }
+    files = {out: "".join(lines)} if out is not None else {}
+    return Report(document, _shown(document), left_out(bad), bool(bad), files)
+
+
+def _pair(_: int, value: Mapping[str, Any]) -> SimplificationPair:
+    before, after, split = value.get("before"), value.get("after"), value.get("split", "all")
+    if not (isinstance(before, str) and isinstance(after, str) and isinstance(split, str)):
+        raise SourceError("'before', 'after' and 'split' are not all strings")
+    return SimplificationPair(value, split, edit_operations(before, after))
+
+
+def _compared(pairs: Sequence[SimplificationPair], bins: int) -> Document:
     by_split: dict[str, list[WordOperations]] = {}
-    for pair in kept:
+    for pair in pairs:
         by_split.setdefault(pair.split, []).append(pair.operations)
     changes = {name: [done.change for done in every] for name, every in by_split.items()}
-    every_change = [float(change) for every in changes.values() for change in every]
-    edges = np.histogram_bin_edges(every_change, bins)
+    edges = _edges([change for every in changes.values() for change in every], bins)
     splits = {
         name: {
             "n": len(every),
@@ -108,24 +126,7 @@ def simplification(
     ]
     for row in divergences:  # JSON has no infinity
         row["kl"] = row["kl"] if row["kl"] != inf else None
-    document = {
-        "schema": 1,
-        "splits": splits,
-        "bins": edges.tolist(),
-        "divergences": divergences,
-        "dropped": len(pairs) - len(kept),
-        "spread": spread,
-        "rejected": [{"line": line.number, "reason": line.reason} for line in bad],
-    }
-    files = {out: "".join(lines)} if out is not None else {}
-    return Report(document, _shown(document), left_out(bad), bool(bad), files)
-
-
-def _pair(_: int, value: Mapping[str, Any]) -> SimplificationPair:
-    before, after, split = value.get("before"), value.get("after"), value.get("split", "all")
-    if not (isinstance(before, str) and isinstance(after, str) and isinstance(split, str)):
-        raise SourceError("'before', 'after' and 'split' are not all strings")
-    return SimplificationPair(value, split, edit_operations(before, after))
+    return {"splits": splits, "bins": edges.tolist(), "divergences": divergences}
 
 
 def _shown(document: Document) -> Iterator[RenderableType]:
@@ -155,19 +156,22 @@ def edit_operations(before: str, after: str) -> WordOperations:
     If they have so many that the table would not fit (`CELLS`), it raises `SourceError`.
     """
     a, b = before.lower().split(), after.lower().split()
-    if (len(a) + 1) * (len(b) + 1) > CELLS:
-        raise SourceError(f"texts of {len(a):,} and {len(b):,} words are too long to compare")
-    numbers: dict[str, int] = {}
-    x, y = (np.array([numbers.setdefault(w, len(numbers)) for w in words]) for words in (a, b))
-    columns = np.arange(len(b) + 1, dtype=np.int32)
-    table = np.empty((len(a) + 1, len(b) + 1), dtype=np.int32)
-    table[0] = columns
-    for i in range(len(a)):
-        row = table[i] + 1
-        row[1:] = np.minimum(row[1:], table[i, :-1] + (y != x[i]))
-        # Coming from the left costs one a step: a running minimum with a slope.
-        table[i + 1] = np.minimum.accumulate(row - columns) + columns
-    # Walk back through the table: replace or keep before deleting, delete before inserting.
+    inserted, deleted, replaced = _steps(a, b)
+    distance = len(inserted) + len(deleted) + replaced
+    moved = (Counter(inserted) & Counter(deleted)).total()
+    longer = max(len(a), len(b))
+    return WordOperations(
+        len(inserted) - moved,
+        len(deleted) - moved,
+        replaced,
+        moved,
+        100 * (distance / longer) if longer else 0.0,
+    )
+
+
+def _steps(a: Sequence[str], b: Sequence[str]) -> tuple[list[str], list[str], int]:
+    """Walk back through the table: replace or keep before deleting, delete before inserting."""
+    table = _table(a, b)
     inserted, deleted, replaced = [], [], 0
     i, j = len(a), len(b)
     while i or j:
@@ -181,16 +185,23 @@ def edit_operations(before: str, after: str) -> WordOperations:
         else:
             j -= 1
             inserted.append(b[j])
-    distance = len(inserted) + len(deleted) + replaced
-    moved = (Counter(inserted) & Counter(deleted)).total()
-    longer = max(len(a), len(b))
-    return WordOperations(
-        len(inserted) - moved,
-        len(deleted) - moved,
-        replaced,
-        moved,
-        100 * (distance / longer) if longer else 0.0,
-    )
+    return inserted, deleted, replaced
+
+
+def _table(a: Sequence[str], b: Sequence[str]) -> npt.NDArray[np.int32]:
+    if (len(a) + 1) * (len(b) + 1) > CELLS:
+        raise SourceError(f"texts of {len(a):,} and {len(b):,} words are too long to compare")
+    numbers: dict[str, int] = {}
+    x, y = (np.array([numbers.setdefault(w, len(numbers)) for w in words]) for words in (a, b))
+    columns = np.arange(len(b) + 1, dtype=np.int32)
+    table = np.empty((len(a) + 1, len(b) + 1), dtype=np.int32)
+    table[0] = columns
+    for i in range(len(a)):
+        row = table[i] + 1
+        row[1:] = np.minimum(row[1:], table[i, :-1] + (y != x[i]))
+        # Coming from the left costs one a step: a running minimum with a slope.
+        table[i + 1] = np.minimum.accumulate(row - columns) + columns
+    return table
 
 
 # --- splits beside each other --------------------------------------------------------------------
@@ -215,12 +226,17 @@ def divergence(values: Sequence[float], others: Sequence[float], *, bins: int = 
 
     The bins are of equal width, from the least value of both to the largest.
     """
-    edges = np.histogram_bin_edges([*map(float, values), *map(float, others)], bins)
+    edges = _edges([*values, *others], bins)
     p, q = (np.histogram(side, edges)[0] for side in (values, others))
     p, q = p / p.sum(), q / q.sum()
     middle = (p + q) / 2
     js = max(0.0, (_kl(p, middle) + _kl(q, middle)) / 2)
     return Divergence(_kl(p, q), js, sqrt(js))
+
+
+def _edges(values: Sequence[float], bins: int) -> Floats:
+    """Return the edges of bins of equal width, from the least value to the largest."""
+    return np.histogram_bin_edges(np.asarray(values, dtype=float), bins=bins)
 
 
 def _kl(p: Floats, q: Floats) -> float:

@@ -49,20 +49,7 @@ def read_text(path: str, *, encoding: str | None = None, descriptors: bool = Fal
       HEAD:file)``).
     """
     try:
-        pipe = descriptors and _DESCRIPTOR.fullmatch(path) is not None
-        try:
-            _check_kind(os.stat(path), pipe=pipe)
-            with open(os.open(path, os.O_RDONLY if pipe else FLAGS), "rb") as file:
-                status = os.fstat(file.fileno())
-                _check_kind(status, pipe=pipe)
-                if status.st_size > MAX_BYTES:
-                    raise too_large(status.st_size)
-                data = file.read(MAX_BYTES + 1)
-        except (OSError, ValueError) as error:
-            raise file_error(path, error) from error
-        if len(data) > MAX_BYTES:
-            raise SourceError("over the limit of 10 MB")
-        return check_text(decode(data, encoding))
+        return check_text(decode(_read_bytes(path, descriptors=descriptors), encoding))
     except SourceError as error:
         raise error.named(path) from error
     except BinaryTextError as error:
@@ -99,6 +86,24 @@ def language_of(origin: str, text: str, others: Iterable[str]) -> str | None:
     if languages.resolve(None, origin, text):
         return None
     return next((grammar for path in others if (grammar := languages.resolve(None, path))), None)
+
+
+def _read_bytes(path: str, *, descriptors: bool) -> bytes:
+    """Return at most the limit, after checking the kind of file before and after opening it."""
+    pipe = descriptors and _DESCRIPTOR.fullmatch(path) is not None
+    try:
+        _check_kind(os.stat(path), pipe=pipe)
+        with open(os.open(path, os.O_RDONLY if pipe else FLAGS), "rb") as file:
+            status = os.fstat(file.fileno())
+            _check_kind(status, pipe=pipe)
+            if status.st_size > MAX_BYTES:
+                raise too_large(status.st_size)
+            data = file.read(MAX_BYTES + 1)
+    except (OSError, ValueError) as error:
+        raise file_error(path, error) from error
+    if len(data) > MAX_BYTES:
+        raise SourceError("over the limit of 10 MB")
+    return data
 
 
 def _check_kind(status: os.stat_result, *, pipe: bool) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
@@ -39,20 +39,11 @@ def read_pulls(api: Api, number: int, most: int, cache: str = "") -> Requests:
     - ``most``: the number of others to read, the most recently updated first.
     - ``cache``: a folder that keeps diffs by the commit of their head, or empty.
     """
-    kept = set[str]()
-    with suppress(OSError):
-        kept = {name for name in os.listdir(cache) if _KEPT.fullmatch(name)}
+    kept = _kept(cache)
     first = api.one(f"/pulls/{number}")
     listed = list(api.listed("/pulls?state=open&sort=updated&direction=desc", most))
     pulls = [first, *(pull for pull in listed if pull.get("number") != number)]
-    # By branch, the pull requests that begin or end there, in place of their commits: a request
-    # stacked on another one shares a link with it. Two into the same branch share nothing.
-    links: dict[str, set[str]] = defaultdict(set)
-    for pull in pulls:
-        base, head = _branch(pull, "base"), _branch(pull, "head")
-        if base and head:
-            links[base].add(f"{base}..{head}")
-            links[head].add(f"{base}..{head}")
+    links = _links(pulls)
     result = Requests()
     for index, pull in enumerate(pulls):
         name = f"#{pull.get('number')}"
@@ -72,11 +63,20 @@ def read_pulls(api: Api, number: int, most: int, cache: str = "") -> Requests:
             continue
         result.proposals.append(proposal)
     # What this run did not use is of other heads: each run would add to it without end.
-    used = {f"{pull.get('number')}-{(pull.get('head') or {}).get('sha')}.diff" for pull in pulls}
-    for name in kept - used:
+    for name in kept - {_kept_name(pull) for pull in pulls}:
         with suppress(OSError):
             os.unlink(os.path.join(cache, name))
     return result
+
+
+def _kept(cache: str) -> set[str]:
+    with suppress(OSError):
+        return {name for name in os.listdir(cache) if _KEPT.fullmatch(name)}
+    return set()
+
+
+def _kept_name(pull: Mapping[str, Any]) -> str:
+    return f"{pull.get('number')}-{(pull.get('head') or {}).get('sha')}.diff"
 
 
 def _proposal(
@@ -100,6 +100,20 @@ def _proposal(
         facts.outcome,
         frozenset(links.get(_branch(pull, "head"), ())),
     )
+
+
+def _links(pulls: Iterable[dict[str, Any]]) -> dict[str, set[str]]:
+    """Return, by branch, the pull requests that begin or end there, in place of their commits.
+
+    A request stacked on another one shares a link with it. Two into the same branch share nothing.
+    """
+    links: dict[str, set[str]] = defaultdict(set)
+    for pull in pulls:
+        base, head = _branch(pull, "base"), _branch(pull, "head")
+        if base and head:
+            links[base].add(f"{base}..{head}")
+            links[head].add(f"{base}..{head}")
+    return links
 
 
 def _branch(pull: dict[str, Any], side: str) -> str:

@@ -79,20 +79,7 @@ class Reviews:
         if not rows or (rows[0][0] and not context.trusted):
             return None  # a commit is read by git, which is not started without trust
         try:
-            commit, blob_path, text, digest, kept_spans, voices = rows[0]
-            if commit:
-                repository = _repository(context)
-                if repository is None:
-                    raise SourceError("the repository is gone")
-                text = normalise(text_of(repository.blob(f"{commit}:{blob_path}").data))
-                if voice_of(text) != digest:
-                    raise SourceError("the commit has a different text")
-            spans = {
-                (int(lo), int(hi)): frozenset(map(str, texts))
-                for lo, hi, *texts in json.loads(kept_spans)
-            }
-            voices_by_id = {str(name): str(voice) for name, voice in json.loads(voices).items()}
-            return Remembered(str(text), spans, voices_by_id)
+            return _remembered(rows[0], context)
         except (
             *(SourceError, ValueError, TypeError, KeyError, AttributeError, RecursionError),
         ) as error:
@@ -239,6 +226,23 @@ def _committed(context: Context, text: str) -> tuple[str, str]:
     return (head, repository.path) if same else ("", "")
 
 
+def _remembered(row: Sequence[Any], context: Context) -> Remembered:
+    """Return the review in a row, which another program may have written."""
+    commit, blob_path, text, digest, kept_spans, voices = row
+    if commit:
+        repository = _repository(context)
+        if repository is None:
+            raise SourceError("the repository is gone")
+        text = normalise(text_of(repository.blob(f"{commit}:{blob_path}").data))
+        if voice_of(text) != digest:
+            raise SourceError("the commit has a different text")
+    spans = {
+        (int(lo), int(hi)): frozenset(map(str, texts)) for lo, hi, *texts in json.loads(kept_spans)
+    }
+    voices_by_id = {str(name): str(voice) for name, voice in json.loads(voices).items()}
+    return Remembered(str(text), spans, voices_by_id)
+
+
 def _repository(context: Context) -> Repository | None:
     from excise_server.sources.collect import open_repository  # only once it is needed
 
@@ -328,15 +332,7 @@ class Store:
         with self._connected() as connection, writing(connection):
             for statement, rows in changes:
                 connection.executemany(statement, rows)
-            oldest = self.now - DAYS * 86_400
-            for table, most in (("pins", MAX_PINS), ("choices", -1), ("seen", MAX_SEEN)):
-                newest = f"select rowid from {table} order by used desc, rowid desc limit ?"  # noqa: S608
-                old = f"delete from {table} where used < ? or rowid not in ({newest})"  # noqa: S608
-                connection.execute(old, (oldest, most))
-            for file in self.path.parent.glob("*.sqlite3"):
-                with suppress(OSError):
-                    if file != self.path and file.stat().st_mtime < oldest:
-                        file.unlink()
+            self._forget_old(connection)
 
     @contextmanager
     def _connected(self) -> Iterator[sqlite3.Connection]:
@@ -383,3 +379,14 @@ class Store:
             connection.close()
             raise
         return connection
+
+    def _forget_old(self, connection: sqlite3.Connection) -> None:
+        oldest = self.now - DAYS * 86_400
+        for table, most in (("pins", MAX_PINS), ("choices", -1), ("seen", MAX_SEEN)):
+            newest = f"select rowid from {table} order by used desc, rowid desc limit ?"  # noqa: S608
+            old = f"delete from {table} where used < ? or rowid not in ({newest})"  # noqa: S608
+            connection.execute(old, (oldest, most))
+        for file in self.path.parent.glob("*.sqlite3"):
+            with suppress(OSError):
+                if file != self.path and file.stat().st_mtime < oldest:
+                    file.unlink()

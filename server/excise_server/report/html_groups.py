@@ -52,7 +52,7 @@ def patches_page(grouped: Grouped, document: ClusterDocument) -> str:
     number_of = {member.id: index for index, member in enumerate(queue.patches)}
     reader = EvidenceReader()
     levels = {frozenset((pair.new, pair.other)): pair.level for pair in document.pairs}
-    groups: list[PageGroup] = []
+    groups = []
     for issue, lines in zip(document.issues, issue_lines(document), strict=True):
         best = number_of[issue.representative]
         evidence = grouped.evidence(reader, best)
@@ -65,10 +65,10 @@ def patches_page(grouped: Grouped, document: ClusterDocument) -> str:
             related = relation(evidence, grouped.evidence(reader, index))
             items.append(_item(grouped, best, index, related_words(related, level)))
         evident = f" {lines.evidence}" if lines.evidence else ""
-        groups.append((items, visible(f"{lines.head}.{evident}")))
+        groups.append(PageGroup(items, visible(f"{lines.head}.{evident}")))
     together = {name for issue in document.issues for name in issue.members}
     alone = [index for name, index in number_of.items() if name not in together]
-    groups += (([_item(grouped, index, index)], "") for index in alone)
+    groups += (PageGroup([_item(grouped, index, index)]) for index in alone)
     facts = (
         ("patches", f"{len(pool):,}"),
         ("groups", f"{len(document.issues):,}"),
@@ -109,8 +109,7 @@ def _difference_blocks(
         if rest := sum(match.n_grams for match in others):
             phrases.append(f"{rest:,} at other places")
         note = "; ".join(phrases) if numbers else ""
-        old, new = (_signed(side.old, side.new) if side else None for side in (a, b))
-        yield "; ".join(places), old, new, note
+        yield PageBlock("; ".join(places), _signed(a), _signed(b), note)
 
 
 def _place(side: BlockSide | Match) -> str:
@@ -121,8 +120,10 @@ def _place(side: BlockSide | Match) -> str:
     return f"{visible(side.path)}, line {side.line:,}{about}"
 
 
-def _signed(old: Iterable[str], new: Iterable[str]) -> list[tuple[str, str]]:
-    return [*(("-", line) for line in old), *(("+", line) for line in new)]
+def _signed(side: BlockSide | None) -> list[tuple[str, str]] | None:
+    if side is None:
+        return None
+    return [*(("-", line) for line in side.old), *(("+", line) for line in side.new)]
 
 
 def _item(grouped: Grouped, best: int, index: int, related: str = "") -> PageItem:
@@ -200,7 +201,7 @@ def revisions_page(
         others = [member for member in cluster.members if member != best]
         others.sort(key=lambda member: (-matrix.values[best, member], member))
         items = [_revision(matrix, revision_set, best, member) for member in (best, *others)]
-        groups.append((items, reasons_text(group)))
+        groups.append(PageGroup(items, reasons_text(group)))
     how = entry.threshold, entry.linkage
     return _page(
         f"{len(matrix.ids):,} revisions of {revision_set.name}, {len(clusters):,} to read",
@@ -236,15 +237,15 @@ def _hunks(matrix: ScoreMatrix, best: int, index: int) -> Iterator[PageBlock]:
         if index != best and texts[best] == texts[index]:
             continue
         where = f"line {hunk.lo + 1:,}" + (f" to {hunk.hi:,}" if hunk.hi > hunk.lo + 1 else "")
-        old, *new = (
-            text.removesuffix("\n").split("\n") if text else []
-            for text in (hunk.text, texts[best], texts[index])
-        )
-        a, b = (
-            [(" ", line) for line in old] if texts[member] == hunk.text else _signed(old, lines)
-            for member, lines in zip((best, index), new, strict=True)
-        )
-        yield where, None if index == best else a, b, ""
+        a, b = (_both(hunk.text, texts[member]) for member in (best, index))
+        yield PageBlock(where, None if index == best else a, b)
+
+
+def _both(origin: str, text: str) -> list[tuple[str, str]]:
+    old, new = (side.removesuffix("\n").split("\n") if side else [] for side in (origin, text))
+    if origin == text:
+        return [(" ", line) for line in old]
+    return [*(("-", line) for line in old), *(("+", line) for line in new)]
 
 
 # --- the page ------------------------------------------------------------------------------------
@@ -252,9 +253,17 @@ def _hunks(matrix: ScoreMatrix, best: int, index: int) -> Iterator[PageBlock]:
 Side = Sequence[tuple[str, str]]
 
 
-PageBlock = tuple[str, Side | None, Side | None, str]
-"""A hunk or change block: where it is, the lines of both, each with its sign (None: nothing there),
-and how much of it matches, and where."""
+@dataclass(frozen=True, slots=True)
+class PageBlock:
+    """A hunk or change block: lines that start with ``-``, ``+`` or a space (None: nothing there).
+
+    ``note`` says how much of it matches, and where.
+    """
+
+    where: str
+    a: Side | None
+    b: Side | None
+    note: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -272,8 +281,13 @@ class PageItem:
     word: str = ""
 
 
-PageGroup = tuple[Sequence[PageItem], str]
-"""A cluster, its representative first, and what sets it apart."""
+@dataclass(frozen=True, slots=True)
+class PageGroup:
+    """A cluster, its representative first. ``reasons`` say what sets it apart."""
+
+    items: Sequence[PageItem]
+    reasons: str = ""
+
 
 _KINDS = {"patches": "groups", "revisions": "clusters"}
 MAX_OPENED = 2_500
@@ -295,8 +309,8 @@ def _page(
 
     - ``what``: the plural noun of what was compared.
     """
-    several = [group for group in groups if len(group[0]) > 1]
-    alone = [items[0] for items, _ in groups if len(items) == 1]
+    several = [group for group in groups if len(group.items) > 1]
+    alone = [group.items[0] for group in groups if len(group.items) == 1]
     opened = count()
     parts: list[tuple[str, str, Markup]] = []
     if picture is not None:
@@ -358,17 +372,17 @@ MAX_CHARACTERS = 300
 
 def _card(place: int, group: PageGroup, opened: Iterator[int]) -> Markup:
     """Return a cluster: its members, and folded under each the blocks in which it differs."""
-    (first, *others), reasons = group
-    least = digits(min(item.similarity for item in group[0]))
+    first, *others = group.items
+    least = digits(min(item.similarity for item in group.items))
     head = element(
         "div",
         element("span", place, class_="badge"),
         element(
             "div",
             element("h3", first.title or first.name),
-            element("p", f"{len(group[0]):,} members; the least alike scores {least} with "
+            element("p", f"{len(group.items):,} members; the least alike scores {least} with "
                          "the representative", class_="dim small"),
-            element("p", reasons, class_="small") if reasons else "",
+            element("p", group.reasons, class_="small") if group.reasons else "",
         ),
         class_="head",
     )  # fmt: skip
@@ -422,16 +436,17 @@ def _similarity(item: PageItem) -> Markup:
 
 
 def _block(block: PageBlock, columns: tuple[str, str]) -> Markup:
-    where, a, b, note = block
     if not columns[0]:
-        only = element("tr", element("th", where, scope="col"))
-        body = element("tr", element("td", _side(b)))
+        only = element("tr", element("th", block.where, scope="col"))
+        body = element("tr", element("td", _side(block.b)))
         return element("table", element("thead", only), element("tbody", body), class_="diff")
     head = element("tr", *(element("th", name, scope="col") for name in columns))
-    body = element("tr", *(element("td", _side(side)) for side in (a, b)))
-    inner = element("caption", where), element("thead", head), element("tbody", body)
+    body = element("tr", *(element("td", _side(side)) for side in (block.a, block.b)))
+    caption = element("caption", block.where)
+    inner = caption, element("thead", head), element("tbody", body)
     shown = element("table", *inner, class_="diff")
-    return joined((shown, element("p", note, class_="dim small") if note else ""))
+    note = element("p", block.note, class_="dim small") if block.note else ""
+    return joined((shown, note))
 
 
 def _side(side: Side | None) -> Markup:
@@ -506,7 +521,7 @@ def _picture(
             alt=f"Heat map of the similarities of {of}, ordered by cluster",
         )
         inner = element("div", drawn, image, class_="heat")
-        firsts = [(len(items), items[0]) for items, _ in groups if len(items) > 1]
+        firsts = [(len(group.items), group.items[0]) for group in groups if len(group.items) > 1]
         rows = (
             element(
                 "li",

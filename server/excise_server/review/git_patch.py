@@ -65,7 +65,7 @@ def git_patch(files: Iterable[FileEdit], *, sha256: bool = False) -> bytes:
 
 def _file(file: FileEdit, sha256: bool) -> Iterator[bytes]:
     old, new = file.old, file.new
-    if old is not None and new is not None and old.mode[:3] != new.mode[:3]:
+    if old is not None and new is not None and _kind(old.mode) != _kind(new.mode):
         # A link in place of a file, or the reverse, for which git writes two patches.
         yield from _file(FileEdit(file.old_path, file.old_path, old, None), sha256)
         yield from _file(FileEdit(file.path, file.path, None, new), sha256)
@@ -83,15 +83,7 @@ def _file(file: FileEdit, sha256: bool) -> Iterator[bytes]:
     before, after = (side.data if side is not None else b"" for side in (old, new))
     if before == after:
         return
-    digits = SHA256_DIGITS if sha256 else SHA1_DIGITS
-    blobs = [
-        "0" * digits
-        if side is None
-        else side.blob
-        if side.mode == SUBMODULE
-        else blob_name(side.data, digits)
-        for side in (old, new)
-    ]
+    blobs = [_blob(side, sha256) for side in (old, new)]
     mode = f" {new.mode}" if old is not None and new is not None and old.mode == new.mode else ""
     yield f"index {blobs[0]}..{blobs[1]}{mode}\n".encode()
     if b"\0" in before or b"\0" in after:
@@ -99,21 +91,11 @@ def _file(file: FileEdit, sha256: bool) -> Iterator[bytes]:
         return
     yield b"--- %b\n" % (b"/dev/null" if old is None else _marked(names[0]))
     yield b"+++ %b\n" % (b"/dev/null" if new is None else _marked(names[1]))
-    vocabulary = Vocabulary()
-    ids = [vocabulary.intern(raw_lines(text.decode("latin-1"))) for text in (before, after)]
-    for hunk in hunks_between(before, after, align(*ids).edits):
-        kept = [[line[:1] != sign for line in hunk.lines] for sign in (b"+", b"-")]
-        ranges = (
-            f"{start}" if sum(own) == 1 else f"{start},{sum(own)}"
-            for start, own in zip((hunk.old_start, hunk.new_start), kept, strict=True)
-        )
-        yield "@@ -{} +{} @@\n".format(*ranges).encode()
-        # Behind these lines of the hunk a text ends without a line end.
-        ends = [len(own) - own[::-1].index(True) - 1
-                for own, is_open in zip(kept, (hunk.old_open, hunk.new_open), strict=True)
-                if is_open]  # fmt: skip
-        for at, line in enumerate(hunk.lines):
-            yield line + (b"\n\\ No newline at end of file\n" if at in ends else b"\n")
+    yield from _hunks(before, after)
+
+
+def _kind(mode: str) -> str:
+    return mode[:3]
 
 
 def _quoted(name: str) -> bytes:
@@ -134,6 +116,13 @@ def _marked(name: bytes) -> bytes:
     return name + b"\t" if b" " in name and not name.startswith(b'"') else name
 
 
+def _blob(side: Side | None, sha256: bool) -> str:
+    digits = SHA256_DIGITS if sha256 else SHA1_DIGITS
+    if side is None:
+        return "0" * digits
+    return side.blob if side.mode == SUBMODULE else blob_name(side.data, digits)
+
+
 def _literal(data: bytes) -> bytes:
     """Return one side of a binary patch."""
     packed = zlib.compress(data, 9)
@@ -143,3 +132,22 @@ def _literal(data: bytes) -> bytes:
         size = len(chunk) + (64 if len(chunk) <= 26 else 70)
         lines.append(b"%c%b\n" % (size, b85encode(chunk, pad=True)))
     return b"".join(lines) + b"\n"
+
+
+def _hunks(old: bytes, new: bytes) -> Iterator[bytes]:
+    """Yield the hunks, without the headings, which say nothing to ``git apply``."""
+    vocabulary = Vocabulary()
+    ids = [vocabulary.intern(raw_lines(text.decode("latin-1"))) for text in (old, new)]
+    for hunk in hunks_between(old, new, align(*ids).edits):
+        kept = [[line[:1] != sign for line in hunk.lines] for sign in (b"+", b"-")]
+        ranges = (
+            f"{start}" if sum(own) == 1 else f"{start},{sum(own)}"
+            for start, own in zip((hunk.old_start, hunk.new_start), kept, strict=True)
+        )
+        yield "@@ -{} +{} @@\n".format(*ranges).encode()
+        # Behind these lines of the hunk a text ends without a line end.
+        ends = [len(own) - own[::-1].index(True) - 1
+                for own, is_open in zip(kept, (hunk.old_open, hunk.new_open), strict=True)
+                if is_open]  # fmt: skip
+        for at, line in enumerate(hunk.lines):
+            yield line + (b"\n\\ No newline at end of file\n" if at in ends else b"\n")

@@ -58,36 +58,7 @@ def find_files(context: Context, _repository: object) -> Found:
         refused.append(
             Rejected("files", f"only the first {MAX_FILES} of {len(siblings)} are taken")
         )
-    origin = None
-    versions = []
-    names = unique_ids([f"file:{visible(path)}" for path in siblings[:MAX_FILES]])
-    for path, shown in zip(siblings, names, strict=False):
-        try:
-            if path.endswith(".rej"):
-                raise SourceError("rejected hunks, not a revision", hint="apply them by hand")
-            text = text_of(read_bytes(os.path.join(folder, path), context.folders))
-            if path == f"{name}.orig":
-                if (choice := context.settings.origin) != "saved":
-                    raise SourceError(f"an origin, but the setting chooses {choice}")
-                try:
-                    conflicted = parse_markers(text) is not None
-                except SourceError:
-                    conflicted = True
-                if conflicted:
-                    raise SourceError(
-                        "it contains conflict markers, as git mergetool leaves them, and cannot be "
-                        "an origin"
-                    )
-                origin = OriginText(text, "orig", ".orig file")
-            elif path.endswith(".orig"):
-                raise SourceError("the origin of another file")
-            else:
-                label = visible(path).removeprefix(f"{name}.")
-                candidate = Candidate(shown, "", "", "", (shown,), label=label)
-                versions.append(Version(candidate, text, file=os.path.join(folder, path)))
-        except SourceError as error:
-            refused.append(Rejected(shown, error.reason, error.hint))
-    return Found(origin, tuple(versions), tuple(refused), tuple(watch))
+    return _read(context, folder, name, siblings[:MAX_FILES], refused, watch)
 
 
 def _parts(pattern: str, name: str) -> list[str]:
@@ -127,6 +98,50 @@ def _matching(folder: str, parts: list[str], folders: tuple[str, ...]) -> list[s
             matched += [os.path.join(path, n) for n in names if hidden or not n.startswith(".")]
         paths = matched
     return [path for path in paths if path]
+
+
+def _read(
+    context: Context,
+    folder: str,
+    name: str,
+    paths: list[str],
+    refused: list[Rejected],
+    watch: list[WatchedFiles],
+) -> Found:
+    origin = None
+    versions = []
+    names = unique_ids([f"file:{visible(path)}" for path in paths])
+    for path, shown in zip(paths, names, strict=True):
+        try:
+            if path.endswith(".rej"):
+                raise SourceError("rejected hunks, not a revision", hint="apply them by hand")
+            text = text_of(read_bytes(os.path.join(folder, path), context.folders))
+            if path == f"{name}.orig":
+                origin = _origin(text, context.settings.origin)
+            elif path.endswith(".orig"):
+                raise SourceError("the origin of another file")
+            else:
+                label = visible(path).removeprefix(f"{name}.")
+                candidate = Candidate(shown, "", "", "", (shown,), label=label)
+                versions.append(Version(candidate, text, file=os.path.join(folder, path)))
+        except SourceError as error:
+            refused.append(Rejected(shown, error.reason, error.hint))
+    return Found(origin, tuple(versions), tuple(refused), tuple(watch))
+
+
+def _origin(text: str, choice: str) -> OriginText:
+    """Return a ``.orig`` as origin, unless the user chose another or it has a conflict."""
+    if choice != "saved":
+        raise SourceError(f"an origin, but the setting chooses {choice}")
+    try:
+        conflicted = parse_markers(text) is not None
+    except SourceError:
+        conflicted = True
+    if conflicted:
+        raise SourceError(
+            "it contains conflict markers, as git mergetool leaves them, and cannot be an origin"
+        )
+    return OriginText(text, "orig", ".orig file")
 
 
 def find_origin(context: Context, repository: Repository | SourceError | None) -> Found:

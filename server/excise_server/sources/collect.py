@@ -7,7 +7,7 @@ compared by its own edits, replayed on the text that the session has as origin, 
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import chain
 
@@ -88,31 +88,9 @@ def collect(context: Context) -> Found:
     target = _target(origin, context)
     listed = _candidates(context, repository, target)
     answers = (conflict, *others, listed)
-    versions = [version for answer in (*others, listed) for version in answer.versions]
-    # Each side of a conflict counts once. One with the text of a candidate of one of its names is
-    # that candidate, at the place of the side. If the texts differ (because a worktree has
-    # uncommitted edits), both stay. A branch without changes of its own may also be a side.
-    sides = []
-    for side in conflict.versions:
-        own = side.candidate
-        same = next((v for v in versions if {*v.candidate.names} & {*own.names}), None)
-        if same is None:
-            sides.append(side)
-        elif _is_same(side, same):
-            versions.remove(same)
-            word = own.label.rpartition("@")[2]
-            candidate = replace(
-                same.candidate,
-                label=f"{same.candidate.label}@{word}",
-                names=in_order([*same.candidate.names, *own.names]),
-                notes=tuple(dict.fromkeys((*own.notes, *same.candidate.notes))),
-            )
-            sides.append(replace(same, candidate=candidate, text=side.text, base=side.base))
-        else:
-            name = next(name for name in own.names if name.startswith("conflict:"))
-            candidate = replace(own, id=name, names=(name,), notes=(*own.notes, UNLIKE))
-            sides.append(replace(side, candidate=candidate))
-    versions = [*sides, *versions]
+    versions = _with_sides(
+        conflict.versions, [version for answer in (*others, listed) for version in answer.versions]
+    )
     names = unique_ids([version.id for version in versions])
     side_names = {name for side in conflict.versions for name in side.candidate.names}
     return Found(
@@ -351,6 +329,39 @@ def _without_git(context: Context, selection: Selection, target: str | None) -> 
             label = candidate.id.partition(":")[2]
             versions.append(replace(version, candidate=replace(candidate, label=label)))
     return Found(versions=tuple(versions), refused=tuple(refused))
+
+
+# --- the sides of a conflict ---------------------------------------------------------------------
+
+
+def _with_sides(sides: Iterable[Version], versions: list[Version]) -> list[Version]:
+    """Return the versions of all sources, in which each side of a conflict counts once.
+
+    A side with the same text as a candidate of one of its names is that candidate, at the place of
+    the side. If the texts differ (because a worktree has uncommitted edits), both stay, with a note
+    on the side. A branch without changes of its own may also be a side.
+    """
+    shown = []
+    for side in sides:
+        own = side.candidate
+        same = next((v for v in versions if {*v.candidate.names} & {*own.names}), None)
+        if same is None:
+            shown.append(side)
+        elif _is_same(side, same):
+            versions.remove(same)
+            word = own.label.rpartition("@")[2]
+            candidate = replace(
+                same.candidate,
+                label=f"{same.candidate.label}@{word}",
+                names=in_order([*same.candidate.names, *own.names]),
+                notes=tuple(dict.fromkeys((*own.notes, *same.candidate.notes))),
+            )
+            shown.append(replace(same, candidate=candidate, text=side.text, base=side.base))
+        else:
+            name = next(name for name in own.names if name.startswith("conflict:"))
+            candidate = replace(own, id=name, names=(name,), notes=(*own.notes, UNLIKE))
+            shown.append(replace(side, candidate=candidate))
+    return [*shown, *versions]
 
 
 def _is_same(side: Version, version: Version) -> bool:

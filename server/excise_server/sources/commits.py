@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from excise.patches import Message, Patch, PatchError, parse
 from excise.patches.model import MAX_TEXT
@@ -41,8 +41,13 @@ PATCH_OPTIONS = (
 _COMMIT = re.compile(rb"^([0-9a-f]{40}|[0-9a-f]{64})\n", re.MULTILINE)
 
 
-_Commit = tuple[str, bool, Message]
-"""The id of a commit, whether it is a merge, and its message without its patch."""
+@dataclass(frozen=True, slots=True)
+class _Commit:
+    """A commit as a message without its patch."""
+
+    id: str
+    is_merge: bool
+    message: Message
 
 
 def is_range(text: str) -> bool:
@@ -64,6 +69,25 @@ def read_commits(
 
     - ``advance``: called with the share that is done.
     """
+    commits = _listed(repository, name)
+    notes: list[tuple[str, str]] = []
+    if len(commits) > MAX_COMMITS:
+        commits = commits[-MAX_COMMITS:]
+        notes.append((visible(name), f"only the newest {MAX_COMMITS:,} commits are read"))
+    sent: list[Member] = []
+    rejected: list[Rejected] = []
+    for start in range(0, len(commits), _TOGETHER):
+        part = commits[start : start + _TOGETHER]
+        for commit, content in zip(part, _patches(repository, part), strict=True):
+            if isinstance(content, SourceError):
+                rejected.append(Rejected(commit.id[:_DIGITS], content.reason, content.hint))
+            else:
+                sent.append(Member(commit.id[:_DIGITS], replace(commit.message, patch=content)))
+        advance((start + len(part)) / len(commits))
+    return Queue(tuple(sent), tuple(rejected), 0, tuple(notes))
+
+
+def _listed(repository: Repository, name: str) -> list[_Commit]:
     try:
         out = repository.git.run(
             "rev-list",
@@ -77,35 +101,21 @@ def read_commits(
     except SourceError as error:
         raise SourceError(f"{visible(name)!r} is not a range of commits: {error.reason}") from error
     fields = [field.decode("utf-8", "replace") for field in out.split(b"\0")]
-    commits: list[_Commit] = []
+    commits = []
     # The last field is the end of the last line.
     for head, parents, *rest in zip(*(fields[start:-1:6] for start in range(6)), strict=True):
         author, date, subject, text = rest
         message = Message(
             1, author=author, date=date, subject=subject, title=subject, text=text[:MAX_TEXT]
         )
-        commits.append((head.strip().removeprefix("commit "), len(parents.split()) > 1, message))
-    commits.reverse()
-    notes: list[tuple[str, str]] = []
-    if len(commits) > MAX_COMMITS:
-        commits = commits[-MAX_COMMITS:]
-        notes.append((visible(name), f"only the newest {MAX_COMMITS:,} commits are read"))
-    sent: list[Member] = []
-    rejected: list[Rejected] = []
-    for start in range(0, len(commits), _TOGETHER):
-        part = commits[start : start + _TOGETHER]
-        for (commit, _, message), content in zip(part, _patches(repository, part), strict=True):
-            if isinstance(content, SourceError):
-                rejected.append(Rejected(commit[:_DIGITS], content.reason, content.hint))
-            else:
-                sent.append(Member(commit[:_DIGITS], replace(message, patch=content)))
-        advance((start + len(part)) / len(commits))
-    return Queue(tuple(sent), tuple(rejected), 0, tuple(notes))
+        name = head.strip().removeprefix("commit ")
+        commits.append(_Commit(name, len(parents.split()) > 1, message))
+    return commits[::-1]
 
 
 def _patches(repository: Repository, commits: Sequence[_Commit]) -> list[Patch | SourceError]:
     """Return what each commit changed, or why that cannot be read."""
-    plain = [name for name, is_merge, _ in commits if not is_merge]
+    plain = [commit.id for commit in commits if not commit.is_merge]
     try:
         trees = commit_trees(repository, plain)
         refused = _refused(repository, trees)
@@ -114,7 +124,7 @@ def _patches(repository: Repository, commits: Sequence[_Commit]) -> list[Patch |
         if len(commits) == 1:
             return [error if isinstance(error, SourceError) else SourceError(str(error))]
         return [_patches(repository, [commit])[0] for commit in commits]
-    return [refused.get(name) or patches.get(name, Patch()) for name, *_ in commits]
+    return [refused.get(commit.id) or patches.get(commit.id, Patch()) for commit in commits]
 
 
 def _refused(repository: Repository, trees: Mapping[str, Tree]) -> dict[str, SourceError]:
@@ -153,6 +163,7 @@ def _refused(repository: Repository, trees: Mapping[str, Tree]) -> dict[str, Sou
 
 
 def _written(repository: Repository, names: Sequence[str]) -> dict[str, Patch]:
+    """Return the patches of commits, written by git."""
     if not names:
         return {}
     lines = "".join(f"{name}\n" for name in names).encode()

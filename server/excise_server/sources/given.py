@@ -65,28 +65,7 @@ def checked(
             raise SourceError(f"{_shown(change.path)}: this file is changed twice")
         files[file.uri] = file
     if candidate.base is not None:
-        if not trusted:
-            raise SourceError(
-                "the workspace is not trusted: git is not started for a base that is a commit"
-            )
-        if not candidate.base or "\0" in candidate.base:
-            raise SourceError("a base must name a commit")
-        repository = open_folder(folder, folders)
-        commit = commit_named(repository, candidate.base, "base")
-        uris = [uri for uri, f in files.items() if f.status != "A" and f.base is None]
-        names = []
-        for uri in uris:
-            before = files[uri].old_path or files[uri].path or ""
-            names.append(f"{commit}:{_below(repository, before)}")
-        read = dict(files)
-        for uri, blob in zip(uris, repository.blobs(names), strict=True):
-            if isinstance(blob, SourceError):
-                name = _shown(os.path.basename(uri))
-                if isinstance(blob, AbsentError):
-                    raise SourceError(f"{name}: the base does not have this file")
-                raise SourceError(f"{name}: {blob.reason}")
-            read[uri] = replace(files[uri], base=text_of(blob.data))
-        files = read
+        files = _with_commit(files, candidate.base, folder, folders, trusted)
     for uri, file in files.items():
         if file.status != "A" and file.text is not None and file.base is not None:
             same = normalise(file.base) == normalise(file.text)
@@ -97,6 +76,21 @@ def checked(
 
 
 def _file(change: ChangeText, folder: str, folders: Sequence[str]) -> GivenFile:
+    status = _status(change)
+    path = _beneath(change.path, folder, folders)
+    old_path = None if change.old_path is None else _beneath(change.old_path, folder, folders)
+    if status == "R" and old_path == path:
+        raise SourceError("it is renamed to its own name")
+    for text in (change.text, change.base):
+        if text is not None:
+            check_text(text)
+    reviewed = path if old_path is None else old_path
+    uri = pathlib.Path(reviewed).as_uri()
+    return GivenFile(uri, path, status, change.text, change.base, old_path)
+
+
+def _status(change: ChangeText) -> Status:
+    """Return the status of a file, as it is stated or as it follows from the rest."""
     implied: Status = "D" if change.text is None else "R" if change.old_path is not None else "M"
     status = next((allowed for allowed in _STATUSES if allowed == change.status), None)
     if change.status is not None and status is None:
@@ -110,16 +104,7 @@ def _file(change: ChangeText, folder: str, folders: Sequence[str]) -> GivenFile:
         raise SourceError("a renamed file must have an old path, and no other may")
     if status == "A" and change.base is not None:
         raise SourceError("an added file cannot have a base")
-    path = _beneath(change.path, folder, folders)
-    old_path = None if change.old_path is None else _beneath(change.old_path, folder, folders)
-    if status == "R" and old_path == path:
-        raise SourceError("it is renamed to its own name")
-    for text in (change.text, change.base):
-        if text is not None:
-            check_text(text)
-    reviewed = path if old_path is None else old_path
-    uri = pathlib.Path(reviewed).as_uri()
-    return GivenFile(uri, path, status, change.text, change.base, old_path)
+    return status
 
 
 def _beneath(path: str, folder: str, folders: Sequence[str]) -> str:
@@ -143,6 +128,34 @@ def _beneath(path: str, folder: str, folders: Sequence[str]) -> str:
     if not inside(absolute, folders):
         raise SourceError("a link in its path leads out of the workspace")
     return absolute
+
+
+def _with_commit(
+    files: Mapping[str, GivenFile], base: str, folder: str, folders: Sequence[str], trusted: bool
+) -> dict[str, GivenFile]:
+    """Return the files, each with the text that it has in a commit, unless it names its own."""
+    if not trusted:
+        raise SourceError(
+            "the workspace is not trusted: git is not started for a base that is a commit"
+        )
+    if not base or "\0" in base:
+        raise SourceError("a base must name a commit")
+    repository = open_folder(folder, folders)
+    commit = commit_named(repository, base, "base")
+    uris = [uri for uri, f in files.items() if f.status != "A" and f.base is None]
+    names = []
+    for uri in uris:
+        before = files[uri].old_path or files[uri].path or ""
+        names.append(f"{commit}:{_below(repository, before)}")
+    read = dict(files)
+    for uri, blob in zip(uris, repository.blobs(names), strict=True):
+        if isinstance(blob, SourceError):
+            name = _shown(os.path.basename(uri))
+            if isinstance(blob, AbsentError):
+                raise SourceError(f"{name}: the base does not have this file")
+            raise SourceError(f"{name}: {blob.reason}")
+        read[uri] = replace(files[uri], base=text_of(blob.data))
+    return read
 
 
 def _shown(path: str) -> str:
