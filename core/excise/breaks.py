@@ -222,12 +222,12 @@ class NameReader:
         for file, before, after in every:
             family = before.family
             is_open = family in _OPEN and _OPEN[family].search(after.text)
+            has_any_member = bool(_OPEN_CLASS.search(after.text))
+            words = set(_WORD.findall(after.text)) if before.is_broken else set[str]()
             hidden = _hidden(before)
             for name, is_member in before.names.defined.items():
                 last = _last(name)
-                if is_member and (last in _COMMON or _OPEN_CLASS.search(after.text)):
-                    continue
-                if before.is_broken and re.search(rf"\b{re.escape(last)}\b", after.text):
+                if (is_member and (last in _COMMON or has_any_member)) or last in words:
                     continue
                 if last not in given and not is_open:
                     is_hidden = not is_member and last in hidden
