@@ -212,7 +212,7 @@ def test_a_class_name_is_used_in_one_module_only():
 # Loaded or computed once, and the same whenever that happens: grammars and tables, what is
 # installed, and objects of the libraries that compute measures.
 LOADED = {
-    "bindings._kind_of", "languages._tables", "normal_form._is_string",
+    "names.kind_of", "languages._tables", "normal_form._is_string",
     "syntax._grammar", "syntax.version", "evaluation.base._version",
     "evaluation.meteor._stemmer", "evaluation.rouge._scorer",
     "evaluation.translation.sacrebleu_metric", "evaluation.translation._tokeniser",

@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from excise import languages
-from excise.bindings import PartNames, TextNames
+from excise.bindings import TextNames
 from excise.errors import Unparsable
 from excise.preparation import Readings
 from excise.reading import PARSER_SECONDS, Reading
@@ -197,7 +197,6 @@ class NameReader:
     def __init__(self, readings: Readings | None = None) -> None:
         self._readings = Readings() if readings is None else readings
         self._known: dict[tuple[str, str], _FileNames | None] = {}
-        self._parts: defaultdict[str, PartNames] = defaultdict(dict)
 
     def edit(self, files: Iterable[EditedFile]) -> NamedEdit:
         """Read an edit: its files of code. Those that nobody can read take and use nothing."""
@@ -263,7 +262,7 @@ class NameReader:
         is_broken = tree.root_node.has_error
         if is_broken and family not in ("javascript", "c"):
             return None
-        names = TextNames.of(tree, text, self._parts[reading.grammar or ""])
+        names = TextNames.of(tree, text, self._readings.name_parts[reading.grammar or ""])
         if is_broken:
             # Macros, and syntax newer than the grammar, hide what a file defines, but not what it
             # uses; nor a function of C that starts its line.

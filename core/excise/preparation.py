@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from array import array
+from collections import defaultdict
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
@@ -17,6 +18,7 @@ from excise.facts import EditFacts, PythonVersions, facts_of
 from excise.kernels._lexer import Lexer
 from excise.kernels._walk import CancelFlag
 from excise.levels import CodeForms
+from excise.names import PartNames
 from excise.normal_form import Items
 from excise.python_facts import Module
 from excise.reading import Content, ParsedTexts, Reading, normalised, read, token_stream
@@ -228,6 +230,8 @@ class Readings:
         self._python_before: PythonVersions | None = None
         self._forms: dict[tuple[str, str | None, str | None], CodeForms] = {}
         self._items: dict[tuple[str | None, str | None], Items] = {}
+        self.name_parts: defaultdict[str, PartNames] = defaultdict(dict)
+        """By grammar, what is known of the names in parts of texts."""
         self._bindings: dict[tuple[str, str], Bindings] = {}
 
     def preparation(
@@ -305,7 +309,8 @@ class Readings:
         key = origin, reading.grammar
         try:
             if key not in self._bindings:
-                self._bindings[key] = Bindings.of(self.texts.tree(origin, reading), origin)
+                tree, parts = self.texts.tree(origin, reading), self.name_parts[reading.grammar]
+                self._bindings[key] = Bindings.of(tree, origin, parts)
             tree = self.texts.tree(revision, reading)
         except Unparsable:
             return [HunkNames.none()] * len(spans)
@@ -318,6 +323,7 @@ class Readings:
             versions.keep(contents)
         for origin in [origin for origin in self._python if origin not in contents]:
             self._python_before = self._python.pop(origin)
+        self.name_parts.clear()
         self._bindings = {key: own for key, own in self._bindings.items() if key[0] in contents}
         for origin, grammar, path in [key for key in self._forms if key[0] not in contents]:
             items = self._forms.pop((origin, grammar, path)).items

@@ -16,8 +16,9 @@ from collections import Counter
 from collections.abc import Hashable, Sequence, Set
 from typing import NamedTuple
 
-from excise.bindings import KEYWORD, MEMBER, HunkNames, Key
+from excise.bindings import HunkNames
 from excise.components import components
+from excise.names import KEYWORD, MEMBER, Key
 
 
 class Unit(NamedTuple):

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from excise.bindings import KEYWORD, MEMBER, Bindings, HunkNames, fresh_names
+from excise.bindings import Bindings, HunkNames, fresh_names
+from excise.names import KEYWORD, MEMBER
 from excise.syntax import parse
 from excise.units import Unit, slots_of, units_of
 
@@ -421,6 +422,26 @@ def test_names_are_those_of_the_definition(lines, data):
     spans = spans_of(origin, revision)
     result = [(set(names.binds), set(names.uses)) for names in names_of(origin, revision)]
     assert result == by_definition(origin, revision, spans)
+
+
+CALLBACKS = st.lists(
+    st.sampled_from(
+        ("a(function () { b = c; });", "z(function () { b = c; }, 1);", "f = () => { b(f); };",
+         "class K { m() { b = this.c; } }", "class L { m() { b = this.c; } }", "")
+    ).flatmap(lambda code: st.sampled_from((code, f"  {code}", f"x; {code}"))),
+    max_size=5,
+)  # fmt: skip
+
+
+@given(st.lists(CALLBACKS, min_size=2, max_size=3), st.sampled_from(("\n", " ")))
+def test_names_of_parts_that_other_texts_have_are_those_of_this_text(texts, between):
+    """Also of a callback, which has its name from its line, and of several parts on a line."""
+    known = {}
+    for text in (between.join(lines) + "\n" for lines in texts):
+        tree = parse(text, "javascript")
+        alone = Bindings.of(tree, text)
+        assert Bindings.of(tree, text, known) == alone
+        assert Bindings.of(tree, text, known) == alone  # with its own parts
 
 
 KEYS = st.frozensets(

@@ -21,6 +21,7 @@ kernel               what it does                      who calls it
                      ints for byte strings
 ``_tree``            the walk of a syntax tree, and    syntax, reparse
                      the tokens of a text
+``_names``           the names in a syntax tree        bindings
 ``_diff``            the lines of a hunk, counted      patches
 ``_hunks``           hunks of patches as ints          patches
 ``_scanner``         guards the scanners of grammars   syntax

@@ -18,9 +18,10 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import Literal, NamedTuple
 
-from excise.bindings import KEYWORD, MEMBER, Bindings, Key
+from excise.bindings import Bindings
 from excise.errors import Unparsable
 from excise.languages import resolve
+from excise.names import KEYWORD, MEMBER, Key
 from excise.python_facts import Module
 from excise.reading import PARSER_SECONDS, ParsedTexts, Reading, is_large
 from excise.syntax import errors_of
