@@ -30,6 +30,9 @@ _TELLING = {
 }  # fmt: skip
 """Nodes that bind or read a name."""
 
+_LEAVES = frozenset((ast.Name, ast.Constant, ast.alias))
+"""The commonest nodes that have no others below."""
+
 _BARE = frozenset(("ctx", "op", "ops"))
 """Fields of nodes that have no names in them."""
 
@@ -89,9 +92,13 @@ class Names:
         while stack:
             node, private, annotation = stack.pop()
             within = names.add(node, private, annotation) if type(node) in _TELLING else private
+            if type(node) in _LEAVES:
+                continue
             below: list[tuple[ast.AST, int, bool]] = []
             for field in node._fields:
-                value = None if field in _BARE else getattr(node, field, None)
+                if field in _BARE:
+                    continue
+                value = getattr(node, field, None)
                 annotates = annotation or field in ("annotation", "returns")
                 if isinstance(value, ast.AST):
                     below.append((value, within, annotates))
@@ -123,13 +130,13 @@ class Names:
                 self.attributes.add(name)
             case ast.Attribute(attr=name):
                 self.stored.add(name)
+            case ast.Constant(value=str(text)):
+                self.words.update(_WORD.findall(text))
             case ast.arg(arg=name):
                 self.bound.add(name)
                 self.private.append(name)
             case ast.Import() | ast.ImportFrom():
                 self._imported(node, private)
-            case ast.Constant(value=str(text)):
-                self.words.update(_WORD.findall(text))
             case ast.Assign(targets=targets):
                 self._assigned(targets, private)
             case ast.AnnAssign(target=target) | ast.AugAssign(target=target):

@@ -236,7 +236,8 @@ def _invisible(old: str, new: str) -> Iterator[str]:
     if new.isascii() or not _INVISIBLE.search(new):
         return
     lines = [
-        Counter(line for line in raw_lines(text) if _INVISIBLE.search(line)) for text in (new, old)
+        Counter(x for x in raw_lines(text) if not x.isascii() and _INVISIBLE.search(x))
+        for text in (new, old)
     ]
     counts = Counter(
         match.lastindex or 0

@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any, NamedTuple
 
 from excise.errors import Unparsable
@@ -24,14 +25,17 @@ _OWN_MODULE = frozenset(("modules", "__name__"))
 """Names by which a statement looks at its own module (``sys.modules[__name__]``)."""
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
-_NAMING = (
+_NAMING = frozenset((
     ast.Name, ast.Attribute, ast.Subscript, ast.arg, ast.ExceptHandler, ast.MatchAs, ast.MatchStar,
     ast.MatchMapping, ast.Global, ast.Import, ast.ImportFrom, *_FUNCTIONS, ast.ClassDef,
-)  # fmt: skip
+))  # fmt: skip
 """Nodes that use or bind names: of many others there is nothing to see."""
 
 _ASIDE = frozenset(("annotation", "returns", "ctx", "op", "ops", "kind", "type_comment"))
 """Fields without such nodes, or with annotations."""
+
+_LEAVES = frozenset((ast.Name, ast.Constant, ast.arg, ast.alias))
+"""The commonest nodes that have no others below, but for annotations."""
 
 _OWN = ("self", "cls")
 _LONGEST_CHAIN = 8
@@ -266,20 +270,31 @@ class _Surroundings(NamedTuple):
     call: ast.Call | None = None
 
 
+@cache
+def _fields_below(node_type: type[ast.AST]) -> tuple[str, ...]:
+    """Return the fields of nodes of a type in which others may be that name something."""
+    return (
+        tuple(name for name in node_type._fields if name not in _ASIDE)
+        if node_type not in _LEAVES
+        else ()
+    )
+
+
 def _walk(statement: ast.stmt) -> Iterator[tuple[ast.AST, _Surroundings]]:
-    """Yield the nodes of a tree but for annotations, iteratively, as it may be deep."""
+    """Yield the nodes of a tree that name something, iteratively, as it may be deep."""
     waiting: list[tuple[ast.AST, _Surroundings]] = [(statement, _Surroundings())]
     while waiting:
         node, place = waiting.pop()
-        yield node, place
+        if type(node) in _NAMING:
+            yield node, place
+        if not (fields := _fields_below(type(node))):
+            continue
         below = place if place.call is None else place._replace(call=None)
         if isinstance(node, ast.ClassDef):
             below = below._replace(owner=node.name if place.is_top else "", is_top=False)
         elif isinstance(node, (*_FUNCTIONS, ast.Lambda)):
             below = below._replace(is_top=False)
-        for name in node._fields:
-            if name in _ASIDE:
-                continue
+        for name in fields:
             value = getattr(node, name, None)
             within = below
             if name == "body" and isinstance(node, ast.Try) and node.handlers:
@@ -295,8 +310,6 @@ def _walk(statement: ast.stmt) -> Iterator[tuple[ast.AST, _Surroundings]]:
 def _part_of(statement: ast.stmt) -> _StatementNames:
     part, own_module = _StatementNames(), set[str]()
     for node, place in _walk(statement):
-        if not isinstance(node, _NAMING):
-            continue
         names: list[str] = []
         match node:
             case ast.Name(id=name, ctx=ast.Load()):
@@ -304,15 +317,6 @@ def _part_of(statement: ast.stmt) -> _StatementNames:
                 own_module |= {name} & _OWN_MODULE
                 if place.call is not None:
                     part.called.append((name, place.call))
-            case ast.Name(id=name) | ast.arg(arg=name) | ast.ExceptHandler(name=str(name)):
-                names = [name]
-            case ast.MatchAs(name=str(name)) | ast.MatchStar(name=str(name)):
-                names = [name]
-            case ast.MatchMapping(rest=str(name)):
-                names = [name]
-            case ast.Global(names=declared):
-                names = declared
-                part.names.update(declared)
             case ast.Attribute(value=value, attr=name, ctx=ctx):
                 chain = _chain(value)
                 own_module |= {name} & _OWN_MODULE
@@ -322,6 +326,15 @@ def _part_of(statement: ast.stmt) -> _StatementNames:
                     part.called.append((f"{place.owner}.{name}", place.call))
                 elif chain:
                     part.chains.append((chain, node, place.call))
+            case ast.Name(id=name) | ast.arg(arg=name) | ast.ExceptHandler(name=str(name)):
+                names = [name]
+            case ast.MatchAs(name=str(name)) | ast.MatchStar(name=str(name)):
+                names = [name]
+            case ast.MatchMapping(rest=str(name)):
+                names = [name]
+            case ast.Global(names=declared):
+                names = declared
+                part.names.update(declared)
             case ast.Subscript(value=value, ctx=ast.Store()):  # modules that nobody sees
                 part.has_any |= _chain(value).rpartition(".")[2] == "modules"
             case ast.Import(names=aliases):
