@@ -98,6 +98,8 @@ cdef class NameWalk:
     cdef const int32_t[::1] within    # of lines to look at, flat: the first, and one past the last
     cdef bint whole
     cdef dict known
+    cdef dict types     # by its number, the name of a type and what nodes of it are
+    cdef dict fields    # by its number, what a field says
     cdef list names
 
     cdef Py_ssize_t line_of(self, Py_ssize_t byte) noexcept:
@@ -137,18 +139,28 @@ cdef class NameWalk:
         """Collect the names of the node of a cursor, which is in a field of the node above."""
         cdef list frames = [outermost]
         cdef Frame above = outermost
-        cdef bint is_top = True, goes_below, is_part
+        cdef bint is_top = True, goes_below, is_part, is_leaf
         cdef int kind, role
         cdef str node_type
+        cdef tuple known
         cdef Py_ssize_t start
         while True:
             node = cursor.node
-            node_type = node.type
-            kind = kind_of(node_type)
+            number = node.kind_id
+            known = self.types.get(number)
+            if known is None:
+                node_type = node.type
+                self.types[number] = known = node_type, kind_of(node_type)
+            node_type, kind = <str>known[0], known[1]
             goes_below, role = False, READ
             if not is_top:
-                name = cursor.field_name
-                field = NO_FIELD if name is None else FIELDS.get(name, IN_OTHER)
+                number = cursor.field_id
+                if number is None:
+                    field = NO_FIELD
+                elif (said := self.fields.get(number)) is not None:
+                    field = said
+                else:
+                    self.fields[number] = field = FIELDS.get(cursor.field_name, IN_OTHER)
             is_part = (
                 self.known is not None and not is_top
                 and (kind & FUNCTION or (len(frames) == 2 and not outermost.type))
@@ -158,10 +170,13 @@ cdef class NameWalk:
                 self.part(node, field, above)
             else:
                 start = node.start_byte
-                if self.whole or self.touches(start, node.end_byte):
+                is_leaf = not node.child_count
+                if is_leaf and not kind & (NAME | MACRO_TEXT | IMPORT_SPEC):
+                    pass  # as most are: punctuation
+                elif self.whole or self.touches(start, node.end_byte):
                     role = self.role(node, node_type, kind, field, above)
-                    goes_below = self.whole or not kind & ERROR
-                    if not node.child_count:
+                    goes_below = not is_leaf and (self.whole or not kind & ERROR)
+                    if is_leaf:
                         self.leaf(node, node_type, kind, role, start, above)
                     if kind & IMPORT_SPEC:
                         self.path(node, start, above)
@@ -378,7 +393,7 @@ def walk_names(tree, bytes data not None, const int32_t[::1] starts not None,
     work.whole = within is None
     work.within = within
     work.known = known
-    work.names = []
+    work.names, work.types, work.fields = [], {}, {}
     root = tree.root_node
     work.walk(tree.walk(), NO_FIELD, frame_of(root, "", 0, NameScope(), READ, -1))
     return work.names
