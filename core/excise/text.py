@@ -11,7 +11,7 @@ import re
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import accumulate
+from io import StringIO
 from typing import Any
 
 from excise.display import short
@@ -108,9 +108,7 @@ def raw_lines(text: str) -> list[str]:
     >>> raw_lines("a\n\nb")
     ['a\n', '\n', 'b']
     """
-    lines = [f"{line}\n" for line in text.split("\n")]
-    last = lines.pop()[:-1]
-    return [*lines, last] if last else lines
+    return StringIO(text, newline="\n").readlines()
 
 
 def byte_lines(data: bytes) -> list[bytes]:
@@ -132,8 +130,8 @@ class Text:
     Examples
     --------
     >>> text = Text.of("\ufeffa\r\nb")
-    >>> text.lines, text.starts, text.is_ended
-    (['a\n', 'b'], [0, 2, 3], False)
+    >>> text.lines, text.is_ended
+    (['a\n', 'b'], False)
     """
 
     normalised: str
@@ -151,11 +149,6 @@ class Text:
         """The lines with their line ends, as `raw_lines` has them."""
         return raw_lines(self.normalised)
 
-    @cached_property
-    def starts(self) -> list[int]:
-        """The code point at which each line starts, and the length of the text."""
-        return [0, *accumulate(map(len, self.lines))]
-
     @property
     def is_ended(self) -> bool:
         """Whether the last line has its line end, which is true for an empty text."""
@@ -163,7 +156,7 @@ class Text:
 
     def between(self, start: int, stop: int) -> str:
         """Return the lines from one to another (exclusive) as one text."""
-        return self.normalised[self.starts[start] : self.starts[stop]]
+        return "".join(self.lines[start:stop])
 
 
 def line_key(line: str) -> str:

@@ -236,6 +236,7 @@ class Analyst:
         self._kept: OrderedDict[object, Analysis] = OrderedDict()
         self._begun: tuple[Snapshot, excise.ScoreMatrix] | None = None  # newer than what is kept
         self._bare: tuple[object, excise.Hunks] | None = None
+        self._origin = Text("")  # the last one: it was split into lines
         self._units: dict[object, tuple[Unit, ...]] = {}
         self.pairs = 0
         """The number of pairs that were scored."""
@@ -270,6 +271,7 @@ class Analyst:
             matrix, hunks = _counted(cached.comparison), cached.hunks
             matrix.heed(cancel)
         origin, shown = Text.of(snapshot.origin), Text.of(snapshot.shown)
+        self._origin = origin = self._origin if self._origin == origin else origin
         shown = origin if shown == origin else shown
         sites = find_sites(origin, shown, hunks, snapshot.own)
         decided = tuple(
@@ -312,6 +314,7 @@ class Analyst:
         ]:
             del self._kept[key]
         self._begun = self._bare = None
+        self._origin = Text("")
 
     def _matrix(self, snapshot: Snapshot, cancel: excise.CancelFlag) -> excise.ScoreMatrix:
         """Score starting from the document's last snapshot, or from the beginning."""

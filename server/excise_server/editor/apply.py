@@ -196,18 +196,18 @@ def decided_mix(analysis: Analysis) -> ToCheck | None:
     is another text, makes it the buffer: what only that breaks was typed, and what only the first
     breaks, the user has mended by hand.
     """
-    origin, shown = raw_lines(normalise(analysis.snapshot.origin)), buffer_lines(analysis)
+    shown = buffer_lines(analysis)
     there = [(hunk, Site(hunk.lo, hunk.hi)) for hunk, _ in analysis.given]
     texts = [shown_at(shown, site) for _, site in analysis.given]
-    taken = _edits(
-        origin,
-        [
-            (site, text)
-            for (hunk, site), text in zip(there, texts, strict=True)
-            if text in {variant.text for variant in hunk.variants}
-        ],
-    )
-    if not taken:
+    sites = [
+        (site, text)
+        for (hunk, site), text in zip(there, texts, strict=True)
+        if text in {variant.text for variant in hunk.variants}
+    ]
+    if not sites:
+        return None
+    origin = raw_lines(normalise(analysis.snapshot.origin))
+    if not (taken := _edits(origin, sites)):
         return None
     mix, now = apply_edits(origin, taken), "".join(shown)
     edits = [taken] if mix == now else [taken, [LineEdit(0, len(origin), now)]]

@@ -11,7 +11,9 @@ from bisect import bisect_right
 from collections.abc import Sequence
 
 import excise
+from excise.alignment import align
 from excise.text import Text, normalise, raw_lines
+from excise.tokens import Vocabulary
 from excise_server.wire.worker import Site
 
 Lines = Sequence[str]
@@ -105,12 +107,14 @@ def _matched(
 
 def _common(lines: Lines, start: int, after: Lines) -> int:
     """Return how many of some lines follow from a line on."""
-    count = 0
-    while (
-        count < len(after) and start + count < len(lines) and lines[start + count] == after[count]
-    ):
-        count += 1
-    return count
+    common, most = 0, min(len(after), len(lines) - start)
+    while common < most:  # halves, each compared as a whole
+        middle = (common + most + 1) // 2
+        if lines[start + common : start + middle] == after[common:middle]:
+            common = middle
+        else:
+            most = middle - 1
+    return common
 
 
 class LineMap:
@@ -124,7 +128,12 @@ class LineMap:
     @classmethod
     def between(cls, origin: Sequence[str], lines: Sequence[str]) -> LineMap:
         """Align two texts by their exact lines."""
-        return cls(excise.align(origin, lines).edits)
+        head = _common(lines, 0, origin)
+        tail = _common(lines[head:][::-1], 0, origin[head:][::-1])
+        vocabulary = Vocabulary()  # of what is left, as most lines are on both sides
+        rest = [vocabulary.intern(part[head : len(part) - tail]) for part in (origin, lines)]
+        edits = align(*rest).edits
+        return cls([excise.Edit(*(head + line for line in edit)) for edit in edits])
 
     @classmethod
     def of_texts(cls, text: str, changed: str) -> LineMap:

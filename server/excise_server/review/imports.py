@@ -13,7 +13,6 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import cache
 from typing import Any, NamedTuple
 
 from excise.errors import Unparsable
@@ -270,16 +269,6 @@ class _Surroundings(NamedTuple):
     call: ast.Call | None = None
 
 
-@cache
-def _fields_below(node_type: type[ast.AST]) -> tuple[str, ...]:
-    """Return the fields of nodes of a type in which others may be that name something."""
-    return (
-        tuple(name for name in node_type._fields if name not in _ASIDE)
-        if node_type not in _LEAVES
-        else ()
-    )
-
-
 def _walk(statement: ast.stmt) -> Iterator[tuple[ast.AST, _Surroundings]]:
     """Yield the nodes of a tree that name something, iteratively, as it may be deep."""
     waiting: list[tuple[ast.AST, _Surroundings]] = [(statement, _Surroundings())]
@@ -287,14 +276,16 @@ def _walk(statement: ast.stmt) -> Iterator[tuple[ast.AST, _Surroundings]]:
         node, place = waiting.pop()
         if type(node) in _NAMING:
             yield node, place
-        if not (fields := _fields_below(type(node))):
+        if type(node) in _LEAVES:
             continue
         below = place if place.call is None else place._replace(call=None)
         if isinstance(node, ast.ClassDef):
             below = below._replace(owner=node.name if place.is_top else "", is_top=False)
         elif isinstance(node, (*_FUNCTIONS, ast.Lambda)):
             below = below._replace(is_top=False)
-        for name in fields:
+        for name in node._fields:
+            if name in _ASIDE:
+                continue
             value = getattr(node, name, None)
             within = below
             if name == "body" and isinstance(node, ast.Try) and node.handlers:

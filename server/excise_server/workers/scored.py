@@ -190,7 +190,9 @@ def _check_sites(sites: Sequence[w.Site], hunks: Sequence[Hunk], snapshot: Snaps
 
 def _lines(text: str) -> int:
     """Return how many lines a text has when it is normalised, without doing that."""
-    ends = text.count("\n") + text.count("\r") - text.count("\r\n")
+    ends = text.count("\n")
+    if "\r" in text:
+        ends += text.count("\r") - text.count("\r\n")
     return ends + (not text.endswith(("\n", "\r")) and bool(text))
 
 
