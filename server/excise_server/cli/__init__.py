@@ -6,7 +6,6 @@ import gc
 import os
 import sys
 from collections.abc import Sequence
-from difflib import get_close_matches
 from importlib import import_module
 
 import click
@@ -72,6 +71,8 @@ class _Commands(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         if args[0] not in COMMANDS:
+            from difflib import get_close_matches
+
             near = get_close_matches(args[0].casefold(), COMMANDS)
             hint = (
                 f"Did you mean {' or '.join(near)}?"

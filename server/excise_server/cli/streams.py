@@ -6,7 +6,6 @@ import codecs
 import io
 import os
 import sys
-import tempfile
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from typing import IO, TYPE_CHECKING, TextIO, cast
@@ -108,6 +107,8 @@ def write_text(path: str, text: str) -> None:
 
 
 def _write(path: str, text: str) -> None:
+    import tempfile  # which imports much more than it
+
     descriptor, part = tempfile.mkstemp(prefix=".excise-", dir=os.path.dirname(path))
     try:
         with open(descriptor, "w", encoding="utf-8", errors="backslashreplace", newline="") as file:
