@@ -5,6 +5,8 @@ Bad content (broken syntax, an unknown language) is never an error, but a note w
 
 from __future__ import annotations
 
+import sys
+
 
 def extra_hint(extra: str) -> str:
     """Return how to install an extra of excise, whose name no package index knows."""
@@ -47,4 +49,12 @@ class ParserStopped(Cancelled):
 
 
 class Unparsable(ExciseError):  # noqa: N818 (a state of a text, which becomes a note)
-    """The parser of a grammar cannot read a text, for the reason that the note gives."""
+    """The parser of a grammar cannot read a text, for the reason that the note gives.
+
+    It raises the auditing event ``excise.unparsable`` with the reason: whoever keeps a result hears
+    that it may be another one the next time.
+    """
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        sys.audit("excise.unparsable", reason)

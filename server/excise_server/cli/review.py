@@ -12,7 +12,6 @@ from functools import partial
 import click
 
 from excise_server.candidates.chosen import chosen_candidates, for_issue, is_known
-from excise_server.candidates.worktrees import compare_candidates
 from excise_server.cli.candidate_options import (
     Asked,
     candidate_options,
@@ -39,8 +38,8 @@ from excise_server.foundation.escape import printable
 from excise_server.foundation.inputs import SourceError
 from excise_server.git.checkouts import Selection
 from excise_server.git.repository import Repository, open_commits, open_folder
+from excise_server.memory.documents import kept_document
 from excise_server.report.page import ORIGIN, Page, rejected_names
-from excise_server.report.review import chosen_hunks, review_document
 from excise_server.review.candidate import candidate_called
 from excise_server.sources.candidates import Candidates, find_candidates
 from excise_server.sources.folders import find_folders
@@ -134,10 +133,10 @@ def command(
     begin_parsing()
     with progress("Comparing"):
         base = candidate_called(against, found.found).id if against else ORIGIN
-        document = review_document(
-            compare_candidates(top, found, task=asked.task, intent=intent, verdicts=judged)
-        )
+        document = kept_document(top, found, task=asked.task, intent=intent, verdicts=judged)
         if path:
+            from excise_server.report.review import chosen_hunks
+
             document = chosen_hunks(document, path)
     # A branch is found by its name.
     left_out = ("git", "verdicts", "run", "cross", "timeout", "path", "against", "format", "output")

@@ -1,0 +1,202 @@
+"""Documents of reviews in the user's cache: a second look at the same candidates computes nothing.
+
+A document follows from what was read and from what is installed, and nothing else: the SHA-256 of
+all of that is the name of its file. Nobody has to say when a document is out of date, and two who
+write one write the same. Files are readable by the user alone, each behind a digest of its own, and
+those used last are kept. Whatever is wrong with one, the review is computed.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from functools import cache
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+import excise
+from excise import CancelFlag
+from excise_server.foundation.files import read_bytes
+from excise_server.foundation.inputs import SourceError
+from excise_server.processes.parsers import cache_folder
+from excise_server.review.verdicts import Verdict
+from excise_server.sources.candidates import Candidates
+from excise_server.wire.documents import ReviewDocument
+
+MOST_BYTES = 64_000_000
+"""Most bytes of all documents that are kept: 64 MB."""
+
+DAYS = 30
+"""Days after which a document that nobody used is removed."""
+
+
+def kept_document(
+    top: str,
+    candidates: Candidates,
+    *,
+    task: str,
+    intent: str,
+    verdicts: Sequence[Verdict],
+    cancel: CancelFlag | None = None,
+) -> ReviewDocument:
+    """Return the document of a review: the one that is kept, or else a new one, which is kept then.
+
+    One in which a parser gave up on a text, or was kept from it, is not: the next may get further.
+
+    The arguments and errors are those of `excise_server.candidates.worktrees.compare_candidates`.
+    """
+    path = _path(top, candidates, task, intent, verdicts)
+    if path is not None and (known := _read(path)) is not None:
+        return known
+    # Only now: a second look needs none of it.
+    from excise_server.candidates.worktrees import compare_candidates
+    from excise_server.report.review import review_document
+
+    unparsable = _unparsable()
+    before = len(unparsable)
+    document = review_document(
+        compare_candidates(
+            top, candidates, task=task, intent=intent, verdicts=verdicts, cancel=cancel
+        )
+    )
+    if path is not None and len(unparsable) == before:
+        with suppress(OSError, ValueError, OverflowError, msgspec.MsgspecError):
+            _keep(path, document)
+    return document
+
+
+@cache
+def _unparsable() -> list[tuple[Any, ...]]:
+    """Return why parsers did not read texts, from the first call on: whoever swallows the error."""
+    reasons = list[tuple[Any, ...]]()
+    sys.addaudithook(
+        lambda event, reason: reasons.append(reason) if event == "excise.unparsable" else None
+    )
+    return reasons
+
+
+# --- names ---
+
+
+def _path(*made_of: object) -> Path | None:
+    """Return the file of what a document is made of, or None where there can be none.
+
+    All fields of all records are encoded, and what cannot be is not left out, but an error.
+    """
+    folder = cache_folder()
+    if folder is None or not _INSTALLED:
+        return None
+    try:
+        encoded = msgspec.msgpack.encode((_INSTALLED, *made_of))
+    except (ValueError, OverflowError):  # a path that is not UTF-8
+        return None
+    return folder / "documents" / sha256(encoded).hexdigest()
+
+
+def _installed() -> list[tuple[str, int, int]]:
+    """Return what could compute another document: Python, each package, our files, by their times.
+
+    That is nothing if our files are not on a disk.
+    """
+    packages = excise.__path__[0], str(Path(__file__).parents[1])
+    own = [file for package in packages for file in _files_below(package)]
+    others = list[tuple[str, int, int]]()
+    for folder in sys.path:
+        with suppress(OSError), os.scandir(folder or os.curdir) as entries:
+            others += [
+                (entry.path, 0, entry.stat().st_mtime_ns)
+                for entry in entries
+                if entry.name.endswith((".dist-info", ".egg-info"))
+            ]
+    return [(sys.version, 0, 0), *sorted(own), *sorted(others)] if own else []
+
+
+def _files_below(folder: str) -> Iterator[tuple[str, int, int]]:
+    with suppress(OSError), os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.is_dir():
+                if entry.name != "__pycache__":
+                    yield from _files_below(entry.path)
+            else:
+                status = entry.stat()
+                yield entry.path, status.st_size, status.st_mtime_ns
+
+
+_INSTALLED = _installed()
+"""As it is when this process begins, and so what it runs, whatever is installed meanwhile."""
+
+
+# --- files ---
+
+
+def _read(path: Path) -> ReviewDocument | None:
+    """Return a document, and mark it as used; None if there is none, or it is not as it was kept.
+
+    A file that another user could have written is not read.
+    """
+    try:
+        if not _is_own(path.parent) or not _is_own(path):
+            return None
+        data = read_bytes(str(path), [str(path.parent)], limit=MOST_BYTES)
+        body = data[32:]
+        if sha256(path.name.encode() + body).digest() != data[:32]:
+            return None
+        document = msgspec.msgpack.decode(body, type=ReviewDocument)
+        os.utime(path)
+    except (SourceError, OSError, msgspec.MsgspecError, ValueError, RecursionError):
+        return None
+    return document
+
+
+def _is_own(path: Path) -> bool:
+    """Whether it is a file or folder, and no link, that only the user can write."""
+    status = path.lstat()
+    is_real = stat.S_ISREG(status.st_mode) or stat.S_ISDIR(status.st_mode)
+    if not hasattr(os, "geteuid"):
+        return is_real
+    return is_real and status.st_uid == os.geteuid() and not status.st_mode & 0o022
+
+
+def _keep(path: Path, document: ReviewDocument) -> None:
+    """Write a document, whole or not at all, and remove what is too old or too much."""
+    body, folder = msgspec.msgpack.encode(document), path.parent
+    if msgspec.msgpack.decode(body, type=ReviewDocument) != document:
+        return
+    data = sha256(path.name.encode() + body).digest() + body
+    for each in (folder.parent, folder):
+        each.mkdir(mode=0o700, parents=True, exist_ok=True)
+    if len(data) > MOST_BYTES or not _is_own(folder):
+        return
+    _make_room(folder, MOST_BYTES - len(data))
+    descriptor, name = tempfile.mkstemp(dir=folder)  # readable by the user alone
+    try:
+        with open(descriptor, "wb") as file:
+            file.write(data)
+        os.replace(name, path)
+    except BaseException:
+        with suppress(OSError):
+            os.unlink(name)
+        raise
+
+
+def _make_room(folder: Path, room: int) -> None:
+    """Remove what nobody used for long, and of the rest what was used first, until so much fits."""
+    oldest = time.time() - DAYS * 86_400
+    files = []
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            with suppress(OSError):  # another process makes room, too
+                files.append((entry.stat(follow_symlinks=False), entry.path))
+    for status, path in sorted(files, key=lambda file: file[0].st_mtime, reverse=True):
+        room -= status.st_size
+        if room < 0 or status.st_mtime < oldest:
+            with suppress(OSError):
+                os.unlink(path)
