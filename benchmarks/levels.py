@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import tempfile
 
 from measure import seconds_of_children
 
@@ -32,7 +33,13 @@ def seconds(program: str, repository: str) -> float:
     """Return the seconds of the processor of a review, as a program of Python."""
     arguments = ["review", "--repo", repository, "--git", "agent/*", "--format", "json"]
     before = seconds_of_children()
-    subprocess.run([sys.executable, "-c", program, *arguments], capture_output=True, check=True)
+    with tempfile.TemporaryDirectory() as cache:  # where no review is kept
+        subprocess.run(
+            [sys.executable, "-c", program, *arguments],
+            capture_output=True,
+            check=True,
+            env=os.environ | {"XDG_CACHE_HOME": cache},
+        )
     return seconds_of_children() - before
 
 

@@ -32,6 +32,7 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
+import msgspec
 from rich.cells import cell_len
 from rich.console import Console, RenderableType
 from tests import archive
@@ -51,7 +52,7 @@ from excise_server.report.review import candidates_document, chosen_hunks, revie
 from excise_server.review.candidate import Candidate, digest_of, marked_identical
 from excise_server.review.verdicts import Verdict
 from excise_server.sources.candidates import Candidates
-from excise_server.wire.documents import json_text, plain
+from excise_server.wire.documents import ReviewDocument, json_text, plain
 
 OBEYED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff]")
 COLOURS = re.compile(r"\x1b\[[\d;]*m")
@@ -199,6 +200,15 @@ def _candidate(
     })  # fmt: skip
 
 
+def _document(review: Review) -> ReviewDocument:
+    """Return the document as it comes back where it is kept, which is the same."""
+    document = review_document(review)
+    kept = msgspec.msgpack.decode(msgspec.msgpack.encode(document), type=ReviewDocument)
+    assert kept == document
+    assert json_text(kept) == json_text(document)
+    return kept
+
+
 def printed(lines: Callable[[Console], Iterator[RenderableType]], width: int) -> str:
     out = Console(
         file=io.StringIO(), force_terminal=bool(width), width=width or tables.UNWRAPPED,
@@ -213,14 +223,14 @@ def printed(lines: Callable[[Console], Iterator[RenderableType]], width: int) ->
 
 def _paged(review: Review, width: int, options: list[str]) -> str:
     """Show the page for deciding, or all of it if `verbose`."""
-    page = Page(review_document(review), verbose="verbose" in options)
+    page = Page(_document(review), verbose="verbose" in options)
     return printed(partial(page_lines, page), width)
 
 
 def _reviewed(review: Review, width: int, options: list[str]) -> str:
     """Show the hunks: as text, or `markdown`; `against=ID`, `verbose`, `path=NAME`."""
     chosen = dict(option.partition("=")[::2] for option in options)
-    document = review_document(review)
+    document = _document(review)
     if "path" in chosen:
         document = chosen_hunks(document, [chosen["path"]])
     page, against = Page(document, verbose="verbose" in chosen), chosen.get("against", "")
@@ -234,7 +244,7 @@ def _reviewed(review: Review, width: int, options: list[str]) -> str:
 def _as_html(review: Review, width: int, options: list[str]) -> str:
     """Return the page with its hunks: `against=ID`, `verbose`."""
     chosen = dict(option.partition("=")[::2] for option in options)
-    page = Page(review_document(review), verbose="verbose" in chosen)
+    page = Page(_document(review), verbose="verbose" in chosen)
     return _body(review_page(page, chosen.get("against", "")))
 
 
@@ -259,7 +269,7 @@ def _told(review: Review, width: int, options: list[str]) -> str:
     """Return what an agent is told: `candidates`, or `review` of a task; and the page."""
     kind, *numbers = options
     page = int(numbers[-1]) if numbers else 1
-    document = plain(review_document(review))
+    document = plain(_document(review))
     if kind == "candidates":
         told: Any = agents.candidates_page(document, page)
         text = agents.overview_text(document)
@@ -281,7 +291,7 @@ def _body(html: str) -> str:
 
 PAGES: dict[str, Callable[[Review, int, list[str]], str]] = {
     "page": _paged,
-    "json": lambda review, width, options: json_text(review_document(review)),
+    "json": lambda review, width, options: json_text(_document(review)),
     "html": _as_html,
     "review": _reviewed,
     "markdown": _listed,

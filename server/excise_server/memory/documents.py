@@ -23,7 +23,6 @@ from typing import Any
 import msgspec
 
 import excise
-from excise import CancelFlag
 from excise_server.foundation.files import read_bytes
 from excise_server.foundation.inputs import SourceError
 from excise_server.processes.parsers import cache_folder
@@ -45,7 +44,6 @@ def kept_document(
     task: str,
     intent: str,
     verdicts: Sequence[Verdict],
-    cancel: CancelFlag | None = None,
 ) -> ReviewDocument:
     """Return the document of a review: the one that is kept, or else a new one, which is kept then.
 
@@ -63,9 +61,7 @@ def kept_document(
     unparsable = _unparsable()
     before = len(unparsable)
     document = review_document(
-        compare_candidates(
-            top, candidates, task=task, intent=intent, verdicts=verdicts, cancel=cancel
-        )
+        compare_candidates(top, candidates, task=task, intent=intent, verdicts=verdicts)
     )
     if path is not None and len(unparsable) == before:
         with suppress(OSError, ValueError, OverflowError, msgspec.MsgspecError):
