@@ -178,7 +178,7 @@ def mutants(record):
 
 def test_each_field_of_what_a_document_is_made_of_is_in_its_name(cache):
     def name(top="/r", found=FOUND, task="", intent="change", verdicts=VERDICTS):
-        return documents._path(top, found, task, intent, verdicts).name
+        return documents._path(found, top, task, intent, verdicts).name
 
     def with_candidate(candidate):
         return replace(FOUND, found=(candidate,))
@@ -212,12 +212,12 @@ def test_each_field_of_what_a_document_is_made_of_is_in_its_name(cache):
 
 def test_a_field_of_an_unknown_kind_is_an_error(cache):
     @dataclass(frozen=True)
-    class Later:
-        found: Candidates
-        more: object
+    class Later(Candidates):
+        more: object = None
 
+    assert documents._path(Later(FOUND.origin, FOUND.found)) != documents._path(FOUND)
     with pytest.raises(TypeError):
-        documents._path(Later(FOUND, object()))
+        documents._path(Later(FOUND.origin, FOUND.found, more=object()))
 
 
 def test_names_that_are_not_utf8_are_not_kept_but_shown(repo, cache):
@@ -263,16 +263,16 @@ def test_what_is_installed_tells_our_files_and_packages_apart(tmp_path, monkeypa
     assert not any("__pycache__" in path for path in own)
     before = documents._installed()
     assert before == documents._installed()
+    monkeypatch.setattr(documents.excise, "__path__", [str(tmp_path)])
+    without = documents._installed()
+    (tmp_path / "new.py").write_text("1\n")
+    first = documents._installed()
+    os.utime(tmp_path / "new.py", (1, 1))
+    assert len({str(each) for each in (before, without, first, documents._installed())}) == 4
+    monkeypatch.undo()
     (tmp_path / "numpy-0.dist-info").mkdir()
     monkeypatch.syspath_prepend(str(tmp_path))
     assert documents._installed() != before
-    source = tmp_path / "package" / "a.py"
-    source.parent.mkdir()
-    source.write_text("1\n")
-    (first,) = set(documents._files_below(str(tmp_path / "package")))
-    source.write_text("2\n")
-    os.utime(source, ns=(1, first[2] + 1))
-    assert set(documents._files_below(str(tmp_path / "package"))) != {first}
 
 
 # --- damage ---

@@ -13,10 +13,12 @@ import stat
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import replace
 from functools import cache
 from hashlib import sha256
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -51,7 +53,7 @@ def kept_document(
 
     The arguments and errors are those of `excise_server.candidates.worktrees.compare_candidates`.
     """
-    path = _path(top, candidates, task, intent, verdicts)
+    path = _path(candidates, top, task, intent, verdicts)
     if path is not None and (known := _read(path)) is not None:
         return known
     # Only now: a second look needs none of it.
@@ -79,10 +81,7 @@ def _unparsable() -> list[tuple[Any, ...]]:
     return reasons
 
 
-# --- names ---
-
-
-def _path(*made_of: object) -> Path | None:
+def _path(candidates: Candidates, *more: object) -> Path | None:
     """Return the file of what a document is made of, or None where there can be none.
 
     All fields of all records are encoded, and what cannot be is not left out, but an error.
@@ -90,47 +89,42 @@ def _path(*made_of: object) -> Path | None:
     folder = cache_folder()
     if folder is None or not _INSTALLED:
         return None
+    name = sha256()
     try:
-        encoded = msgspec.msgpack.encode((_INSTALLED, *made_of))
+        # Each by itself: all bytes of all candidates may be many.
+        for part in (_INSTALLED, more, replace(candidates, found=()), *candidates.found):
+            name.update(msgspec.msgpack.encode(part))
     except (ValueError, OverflowError):  # a path that is not UTF-8
         return None
-    return folder / "documents" / sha256(encoded).hexdigest()
+    return folder / "documents" / name.hexdigest()
 
 
 def _installed() -> list[tuple[str, int, int]]:
-    """Return what could compute another document: Python, each package, our files, by their times.
+    """Return what could compute another document: Python, our files and each package, by its time.
 
-    That is nothing if our files are not on a disk.
+    That is nothing if our files are not on a disk, or are replaced right now.
     """
+    found = list[tuple[str, int, int]]()
+    paths = list[str]()
     packages = excise.__path__[0], str(Path(__file__).parents[1])
-    own = [file for package in packages for file in _files_below(package)]
-    others = list[tuple[str, int, int]]()
+    for folder, inner, names in chain(*map(os.walk, packages)):
+        inner[:] = [name for name in inner if name != "__pycache__"]
+        paths += (os.path.join(folder, name) for name in names)
+    if __file__ not in paths:
+        return found
     for folder in sys.path:
-        with suppress(OSError), os.scandir(folder or os.curdir) as entries:
-            others += [
-                (entry.path, 0, entry.stat().st_mtime_ns)
-                for entry in entries
-                if entry.name.endswith((".dist-info", ".egg-info"))
-            ]
-    return [(sys.version, 0, 0), *sorted(own), *sorted(others)] if own else []
-
-
-def _files_below(folder: str) -> Iterator[tuple[str, int, int]]:
-    with suppress(OSError), os.scandir(folder) as entries:
-        for entry in entries:
-            if entry.is_dir():
-                if entry.name != "__pycache__":
-                    yield from _files_below(entry.path)
-            else:
-                status = entry.stat()
-                yield entry.path, status.st_size, status.st_mtime_ns
+        with suppress(OSError):
+            names = [name for name in os.listdir(folder or os.curdir) if name.endswith("-info")]
+            paths += (os.path.join(folder, name) for name in names)
+    with suppress(OSError):
+        stats = [(path, os.stat(path)) for path in sorted(paths)]
+        found = [(path, status.st_size, status.st_mtime_ns) for path, status in stats]
+        found.append((f"{sys.version} {sys.flags}", 0, 0))
+    return found
 
 
 _INSTALLED = _installed()
 """As it is when this process begins, and so what it runs, whatever is installed meanwhile."""
-
-
-# --- files ---
 
 
 def _read(path: Path) -> ReviewDocument | None:
@@ -146,19 +140,20 @@ def _read(path: Path) -> ReviewDocument | None:
         if sha256(path.name.encode() + body).digest() != data[:32]:
             return None
         document = msgspec.msgpack.decode(body, type=ReviewDocument)
-        os.utime(path)
     except (SourceError, OSError, msgspec.MsgspecError, ValueError, RecursionError):
         return None
+    with suppress(OSError):  # of a folder that cannot be written
+        os.utime(path)
     return document
 
 
 def _is_own(path: Path) -> bool:
     """Whether it is a file or folder, and no link, that only the user can write."""
     status = path.lstat()
-    is_real = stat.S_ISREG(status.st_mode) or stat.S_ISDIR(status.st_mode)
-    if not hasattr(os, "geteuid"):
-        return is_real
-    return is_real and status.st_uid == os.geteuid() and not status.st_mode & 0o022
+    if not (stat.S_ISREG(status.st_mode) or stat.S_ISDIR(status.st_mode)):
+        return False
+    is_posix = hasattr(os, "geteuid")
+    return not is_posix or (status.st_uid == os.geteuid() and not status.st_mode & 0o022)
 
 
 def _keep(path: Path, document: ReviewDocument) -> None:
@@ -177,10 +172,9 @@ def _keep(path: Path, document: ReviewDocument) -> None:
         with open(descriptor, "wb") as file:
             file.write(data)
         os.replace(name, path)
-    except BaseException:
-        with suppress(OSError):
+    finally:
+        with suppress(OSError):  # most often it is not there any more
             os.unlink(name)
-        raise
 
 
 def _make_room(folder: Path, room: int) -> None:
