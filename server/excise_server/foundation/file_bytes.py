@@ -68,6 +68,10 @@ class ByteLines:
     @property
     def texts(self) -> list[str]:
         """The lines as they are read, without their line ends."""
+        if self.encoding in ("ascii", "utf-8"):  # each line is UTF-8, and so are all
+            text = b"".join(self.lines).decode()
+            texts = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+            return texts if texts[-1] else texts[:-1]
         return [read_line(line.rstrip(b"\r\n")) for line in self.lines]
 
     @property
@@ -154,10 +158,9 @@ def _ends(data: bytes) -> dict[bytes, int]:
             data = decode(data).encode("utf-8", "surrogatepass")
         except (BinaryTextError, UndecodableTextError):
             return dict.fromkeys(_ENDS, 0)
-    crlf = data.count(b"\r\n")
-    return {
-        b"\n": data.count(b"\n") - crlf, b"\r\n": crlf, b"\r": data.count(b"\r") - crlf,
-    }  # fmt: skip
+    returns = data.count(b"\r")
+    crlf = data.count(b"\r\n") if returns else 0
+    return {b"\n": data.count(b"\n") - crlf, b"\r\n": crlf, b"\r": returns - crlf}
 
 
 # --- facts ---------------------------------------------------------------------------------------
