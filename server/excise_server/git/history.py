@@ -13,11 +13,14 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cached_property, wraps
-from typing import NamedTuple, TypeVar
+from functools import cached_property, update_wrapper
+from heapq import heappop, heappush
+from itertools import takewhile
+from typing import Generic, NamedTuple, TypeVar
 
 from excise_server.foundation.escape import visible
 from excise_server.foundation.files import read_bytes
@@ -28,6 +31,12 @@ Answer = TypeVar("Answer")
 
 _KEPT = 5_000
 """Most answers that are kept for each kind of question."""
+
+_TOGETHER = 25
+"""Most questions that one git process answers: in the time that one may take."""
+
+_MOST_LISTED = 20_000
+"""Most commits of a target that are listed to count them."""
 
 _CUTS = ("shallow", os.path.join("info", "grafts"))
 _MOST_ISSUES = 3
@@ -41,33 +50,62 @@ _FIRST_LINE = re.compile(
 # --- questions about two commits -----------------------------------------------------------------
 
 
-def asked_once(
-    ask: Callable[[Repository, str, str], Answer],
-) -> Callable[[Repository, str, str], Answer]:
-    """Keep the answers to a question about two commits by their ids. Errors are not kept."""
+class AskedOnce(Generic[Answer]):
+    """A question about two commits by their ids, with the answers so far. Errors are not kept."""
 
-    kept: dict[tuple[object, ...], Answer] = {}
+    def __init__(self, ask: Callable[[Repository, str, str], Answer]) -> None:
+        self._ask, self._kept = ask, dict[tuple[object, ...], Answer]()
+        update_wrapper(self, ask)
 
-    @wraps(ask)
-    def ask_once(repository: Repository, first: str, second: str) -> Answer:
-        cuts = []
-        for name in _CUTS:
-            with suppress(OSError):
-                status = os.stat(os.path.join(repository.common, name))
-                cuts.append((name, status.st_mtime_ns, status.st_size))
-        question = (repository.common, *cuts, first, second)
+    def __call__(self, repository: Repository, first: str, second: str) -> Answer:
+        """Return the answer, for which git is asked once."""
+        question = (*_place(repository), first, second)
         with suppress(KeyError):
-            return kept[question]
-        answer = ask(repository, first, second)
-        if len(kept) >= _KEPT:
-            kept.clear()
-        kept[question] = answer
+            return self._kept[question]
+        answer = self._ask(repository, first, second)
+        self._keep({question: answer})
         return answer
 
-    return ask_once
+    def ask_together(
+        self,
+        repository: Repository,
+        pairs: Iterable[tuple[str, str]],
+        ask: Callable[[Repository, Sequence[tuple[str, str]]], Iterable[tuple[str, str, Answer]]],
+    ) -> None:
+        """Ask about several pairs at once. What that does not answer is left to single questions.
+
+        So an error is that of its own pair alone.
+        """
+        place = _place(repository)
+        questions = {pair: (*place, *pair) for pair in pairs if pair[0] != pair[1]}
+        new = [pair for pair, question in questions.items() if question not in self._kept]
+        for start in range(0, len(new), _TOGETHER):
+            part = new[start : start + _TOGETHER]
+            if len(part) > 1:
+                with suppress(SourceError, ValueError):
+                    answers = ask(repository, part)
+                    self._keep({questions[first, second]: a for first, second, a in answers})
+
+    def known(self, repository: Repository, first: str, second: str) -> Answer | None:
+        """Return the answer if git was asked before."""
+        return self._kept.get((*_place(repository), first, second))
+
+    def _keep(self, answers: Mapping[tuple[object, ...], Answer]) -> None:
+        if len(self._kept) + len(answers) > _KEPT:
+            self._kept.clear()
+        self._kept.update(answers)
 
 
-@asked_once
+def _place(repository: Repository) -> tuple[object, ...]:
+    cuts = []
+    for name in _CUTS:
+        with suppress(OSError):
+            status = os.stat(os.path.join(repository.common, name))
+            cuts.append((name, status.st_mtime_ns, status.st_size))
+    return (repository.common, *cuts)
+
+
+@AskedOnce
 def merge_bases(repository: Repository, first: str, second: str) -> tuple[str, ...]:
     """Return the best common ancestors of two commits, or none if the histories are unrelated."""
     if first == second:
@@ -76,11 +114,59 @@ def merge_bases(repository: Repository, first: str, second: str) -> tuple[str, .
     return tuple(repository.git.run(*arguments, status=(0, 1)).decode("ascii", "replace").split())
 
 
-@asked_once
+def _merge_bases(
+    repository: Repository, pairs: Sequence[tuple[str, str]]
+) -> Iterator[tuple[str, str, tuple[str, ...]]]:
+    """Yield pairs with their merge bases, as git prints a symmetric difference: ``B A ^BASE ..``.
+
+    Both commands call the same function of git.
+    """
+    out = repository.git.run("rev-parse", *(f"{first}...{second}" for first, second in pairs))
+    names = out.decode("ascii", "replace").split()
+    for first, second in pairs:
+        if names[:2] != [second, first]:
+            raise SourceError("git rev-parse gave unexpected output")
+        bases = tuple(name[1:] for name in takewhile(lambda name: name[0] == "^", names[2:]))
+        yield first, second, bases
+        del names[: 2 + len(bases)]
+
+
+@AskedOnce
 def _commits_between(repository: Repository, older: str, newer: str) -> int:
     if older == newer:
         return 0
     return int(repository.git.run("rev-list", "--count", f"{older}..{newer}"))
+
+
+def _counted_between(
+    repository: Repository, pairs: Sequence[tuple[str, str]]
+) -> Iterator[tuple[str, str, int]]:
+    """Yield ancestors of one commit with that, and the number of commits between them.
+
+    The commits since the oldest are listed. Any other ancestor that has the oldest in its own
+    history has those of them that are not in that history, too.
+    """
+    newer = pairs[0][1]
+    commits = "".join(f"{older}\n" for older, _ in pairs).encode()
+    oldest = repository.git.run("rev-list", "--no-walk", "--stdin", stdin=commits).split()[-1]
+    options = ("--topo-order", "--parents", f"--max-count={_MOST_LISTED}")
+    since = f"{oldest.decode()}..{newer}"
+    lines = repository.git.run("rev-list", *options, since).split(b"\n")[:-1]
+    if len(lines) == _MOST_LISTED:
+        return
+    # By commit, a bit for each ancestor that has it. Children come before their parents.
+    having = {older.encode(): 1 << place for place, (older, _) in enumerate(pairs)}
+    counted = Counter[int]()
+    for line in lines:
+        commit, *parents = line.split()
+        if bits := having.get(commit, 0):
+            counted[bits] += 1
+            for parent in parents:
+                having[parent] = having.get(parent, 0) | bits
+    for place, (older, _) in enumerate(pairs):
+        if having[oldest] & 1 << place:
+            both = sum(count for bits, count in counted.items() if bits & 1 << place)
+            yield older, newer, len(lines) - both
 
 
 class OwnCommits(NamedTuple):
@@ -96,17 +182,69 @@ class OwnCommits(NamedTuple):
     issues: tuple[str, ...] = ()
 
 
-@asked_once
+@AskedOnce
 def own_commits(repository: Repository, base: str, commit: str) -> OwnCommits:
     """Read the commits that a candidate has and its base has not."""
     if base == commit:
         return OwnCommits()
-    out = repository.git.run("rev-list", "--format=%ct%x00%B%x00", f"{base}..{commit}")
+    return _own_of(_commits(repository, [f"{base}..{commit}"]).values())
+
+
+def ask_own_commits(repository: Repository, target: str, pairs: Iterable[tuple[str, str]]) -> None:
+    """Ask for the own commits of several candidates at once, by their bases and commits.
+
+    Only of those whose base is their one merge base with the target: all that such a candidate has
+    of the target's history, and so of the other bases', is what its own base has.
+    """
+    single = [p for p in pairs if merge_bases.known(repository, target, p[1]) == p[:1]]
+    own_commits.ask_together(repository, single, _own_commits)
+
+
+def _own_commits(
+    repository: Repository, pairs: Sequence[tuple[str, str]]
+) -> Iterator[tuple[str, str, OwnCommits]]:
+    listed = _commits(repository, [f"{base}..{commit}" for base, commit in pairs])
+    for base, commit in pairs:
+        if commit not in listed:
+            continue  # a graft may have made a circle
+        # In git's order: the newest of those whose children came, and of equal ones the first.
+        own = list[_OwnCommit]()
+        queue = [(-listed[commit].time, 0, commit)]
+        seen = {commit}
+        while queue:
+            own.append(listed[heappop(queue)[2]])
+            for parent in own[-1].parents:
+                if parent in listed and parent not in seen:
+                    seen.add(parent)
+                    heappush(queue, (-listed[parent].time, len(seen), parent))
+        yield base, commit, _own_of(own)
+
+
+class _OwnCommit(NamedTuple):
+    """A commit; of a ``time`` that git cannot read, it was made at 0."""
+
+    parents: Sequence[str]
+    time: int
+    message: str
+
+
+def _commits(repository: Repository, ranges: Iterable[str]) -> dict[str, _OwnCommit]:
+    """Read the commits of ranges that no base of theirs has, in git's order."""
+    asked = "".join(f"{name}\n" for name in ranges).encode()
+    options = ("--format=%H%x00%P%x00%ct%x00%B%x00", "--stdin")
+    out = repository.git.run("rev-list", *options, stdin=asked)
     fields = out.decode("utf-8", "replace").split("\0")
-    times = [int(heading.rpartition("\n")[2]) for heading in fields[:-1:2]]
-    trailers = (line for message in fields[1::2] for line in _TRAILER.findall(message))
-    issues = issues_named("\n".join(fields[1::2]))
-    return OwnCommits(min(times, default=None), tuple(trailers), issues)
+    rows = zip(*(fields[start:-1:4] for start in range(4)), strict=True)
+    return {
+        heading.rpartition("\n")[2]: _OwnCommit(parents.split(), int(time or 0), message)
+        for heading, parents, time, message in rows
+    }
+
+
+def _own_of(commits: Collection[_OwnCommit]) -> OwnCommits:
+    trailers = (line for commit in commits for line in _TRAILER.findall(commit.message))
+    issues = issues_named("\n".join(commit.message for commit in commits))
+    return OwnCommits(min((c.time for c in commits), default=None), tuple(trailers), issues)
 
 
 def issues_named(message: str) -> tuple[str, ...]:
@@ -186,6 +324,18 @@ class History:
     def __init__(self, repository: Repository, target: str) -> None:
         self._repository, self._target = repository, target
         self._holding: dict[str, frozenset[str]] = {}
+
+    def ask_together(self, commits: Iterable[str]) -> None:
+        """Ask git at once about the starts of several candidates, of which most are no worktrees.
+
+        `own_base` then returns each of them, or raises its error.
+        """
+        repository, target = self._repository, self._target
+        commits = dict.fromkeys(commits)
+        merge_bases.ask_together(repository, [(target, c) for c in commits], _merge_bases)
+        found = (merge_bases.known(repository, target, c) for c in commits)
+        pairs = [(bases[0], target) for bases in found if bases]
+        _commits_between.ask_together(repository, pairs, _counted_between)
 
     def own_base(
         self,

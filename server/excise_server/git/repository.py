@@ -15,10 +15,10 @@ from __future__ import annotations
 import os
 import re
 import stat
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from itertools import chain
+from itertools import chain, islice
 
 from excise_server.foundation.escape import visible
 from excise_server.foundation.files import contained, read_bytes
@@ -26,6 +26,8 @@ from excise_server.foundation.inputs import MAX_BYTES, SourceError, too_large
 from excise_server.git.command import Git, NoRepositoryError
 
 _MAX_TOTAL = 100_000_000
+_NAMED_TOGETHER = 50_000
+"""The number of objects of which one git process tells the sizes."""
 _COMMON = "--path-format=absolute", "--git-common-dir"
 _LINK = re.compile(rb"gitdir: ([^\n]+)\n?")
 _OBJECT = re.compile(rb"([0-9a-f]{40,64}) (\w+) (\d+)\n")
@@ -114,31 +116,55 @@ class Repository:
 
         Two processes serve all names: one tells the sizes, and one prints the blobs within limits.
         """
-        answers: list[Blob | SourceError] = []
-        within_limits: dict[str, None] = {}
-        total = 0
-        for answer in self._described(names):
-            if isinstance(answer, SourceError):
+        return self.grouped_blobs([names])[0]
+
+    def grouped_blobs(self, groups: Sequence[Sequence[str]]) -> list[list[Blob | SourceError]]:
+        """Return the blobs of several groups of names, each of which has its own limit in all."""
+        described = iter(self._described([name for names in groups for name in names]))
+        found: list[list[tuple[str, int] | SourceError]] = []
+        asked: list[dict[str, int]] = [{}]  # by process, the size of each blob that it prints
+        held, known = 0, set[str]()
+        for names in groups:
+            within: dict[str, int] = {}
+            total = 0
+            answers: list[tuple[str, int] | SourceError] = []
+            for answer in islice(described, len(names)):
+                if isinstance(answer, tuple):
+                    name, size = answer
+                    total += 0 if name in within else size
+                    if size > MAX_BYTES:
+                        answer = too_large(size)
+                    elif total > _MAX_TOTAL:
+                        answer = SourceError(f"limit {_MAX_TOTAL // 1_000_000} MB in all")
+                    else:
+                        within[name] = size
                 answers.append(answer)
-                continue
-            total += 0 if answer[0] in within_limits else answer[1]
-            if answer[1] > MAX_BYTES:
-                answers.append(too_large(answer[1]))
-            elif total > _MAX_TOTAL:
-                answers.append(SourceError(f"limit {_MAX_TOTAL // 1_000_000} MB in all"))
-            else:
-                within_limits[answer[0]] = None
-                answers.append(Blob(answer[0], b""))
-        texts, position = dict[str, bytes](), 0
-        if ids := "".join(f"{blob_id}\n" for blob_id in within_limits):
-            out = self.git.run("cat-file", "--batch", stdin=ids.encode())
-        for blob_id in within_limits:
+            found.append(answers)
+            new = {name: size for name, size in within.items() if name not in known}
+            known |= new.keys()
+            held += sum(new.values())
+            if held > _MAX_TOTAL:
+                asked.append({})
+                held = sum(new.values())
+            asked[-1] |= new
+        texts = {name: data for sizes in asked for name, data in self._texts(sizes)}
+        return [
+            [a if isinstance(a, SourceError) else Blob(a[0], texts[a[0]]) for a in answers]
+            for answers in found
+        ]
+
+    def _texts(self, names: Iterable[str]) -> Iterator[tuple[str, bytes]]:
+        """Yield the ids of some blobs that exist, with their bytes."""
+        if not (ids := "".join(f"{name}\n" for name in names)):
+            return
+        out, position = self.git.run("cat-file", "--batch", stdin=ids.encode()), 0
+        for name in names:
             match = _OBJECT.match(out, position)
-            if match is None or match[1].decode() != blob_id:
+            if match is None or match[1].decode() != name:
                 raise SourceError(_NOT_UNDERSTOOD)
             end = match.end() + int(match[3])
-            texts[blob_id], position = out[match.end() : end], end + 1
-        return [Blob(a.id, texts[a.id]) if isinstance(a, Blob) else a for a in answers]
+            yield name, out[match.end() : end]
+            position = end + 1
 
     def sizes(self, names: Sequence[str]) -> list[int | SourceError]:
         """Return how many bytes the blob of each name has, or why there is none."""
@@ -159,6 +185,10 @@ class Repository:
 
     def _described(self, names: Sequence[str]) -> list[tuple[str, int] | SourceError]:
         """Return the id and size of the blob of each name, or why there is none."""
+        if len(names) > _NAMED_TOGETHER:
+            starts = range(0, len(names), _NAMED_TOGETHER)
+            parts = (self._described(names[start : start + _NAMED_TOGETHER]) for start in starts)
+            return [*chain.from_iterable(parts)]
         if not names:
             return []
         encoded = [os.fsencode(name) for name in names]

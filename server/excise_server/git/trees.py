@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from excise_server.foundation.changes import SUBMODULE, Side
 from excise_server.foundation.escape import visible
 from excise_server.foundation.inputs import MAX_BYTES, SourceError, megabytes
-from excise_server.git.history import asked_once, commit_named
+from excise_server.git.history import AskedOnce, commit_named
 from excise_server.git.repository import AbsentError, Blob, Repository
 
 MAX_FILES = 3_000
@@ -23,12 +23,14 @@ MAX_FILES = 3_000
 
 _NONE = "000000"
 _UNEXPECTED = "git diff-tree gave unexpected output"
-_RAW = re.compile(rb":(\d{6}) (\d{6}) ([0-9a-f]{40,64}) ([0-9a-f]{40,64}) ([A-Z])\d*\0([^\0]+)\0")
-_COMMIT = re.compile(rb"([0-9a-f]{40,64})\0")
+_RAW = re.compile(
+    r":([0-7]{6}) ([0-7]{6}) ([0-9a-f]{40,64}) ([0-9a-f]{40,64}) [A-Z]\d*\0([^\0]+)\0"
+)
+_COMMIT = re.compile(r"([0-9a-f]{40,64})\0")
 _FILE = re.compile(rb"(\d{6}) \w+ ([0-9a-f]{40,64})\t([^\0]+)\0")
 _TOGETHER = 50
 _READ_TOGETHER = 25
-"""The number of trees whose blobs one git process reads, within its limits."""
+"""The number of trees whose blobs have one limit in all."""
 
 Listing = dict[str, tuple[bytes, bytes]]
 """The mode and blob of files, as git writes them, by path."""
@@ -130,18 +132,17 @@ def _between(
     return {pair: tree for pair, (_, tree) in zip(pairs, trees, strict=True)}
 
 
-def _trees_in(out: bytes) -> Iterator[tuple[str, Tree]]:
+def _trees_in(printed: bytes) -> Iterator[tuple[str, Tree]]:
     """Yield the changes of each commit in the output of `diff-tree`."""
-    position = 0
+    out, position = os.fsdecode(printed), 0
     while position < len(out):
         if (match := _COMMIT.match(out, position)) is None:
             raise SourceError(_UNEXPECTED)
-        commit, tree, position = match[1].decode(), Tree(), match.end()
-        while out.startswith(b":", position):
+        commit, tree, position = match[1], Tree(), match.end()
+        while out.startswith(":", position):
             if (match := _RAW.match(out, position)) is None:
                 raise SourceError(_UNEXPECTED)
-            old_mode, new_mode, old, new, _ = (part.decode() for part in match.groups()[:-1])
-            path = os.fsdecode(match[6])
+            old_mode, new_mode, old, new, path = match.groups()
             if old_mode != _NONE:
                 tree.old[path] = TreeEntry(old_mode, old)
             if new_mode != _NONE:
@@ -223,17 +224,13 @@ def check_edited(sides: Sides) -> None:
 
 def read_sides(repository: Repository, trees: Sequence[Tree]) -> list[Sides]:
     """Read the blobs of trees, a file that cannot be read on either side is in neither."""
+    starts = range(0, len(trees), _READ_TOGETHER)
+    groups = [trees[start : start + _READ_TOGETHER] for start in starts]
+    names = [list(dict.fromkeys(_blobs_in(group))) for group in groups]
     sides: list[Sides] = []
-    for start in range(0, len(trees), _READ_TOGETHER):
-        together = trees[start : start + _READ_TOGETHER]
-        blob_ids = {
-            entry.blob: None
-            for tree in together
-            for entry in (*tree.old.values(), *tree.new.values())
-            if entry.data is None and not entry.refused and entry.mode != SUBMODULE
-        }
-        blobs = dict(zip(blob_ids, repository.blobs(list(blob_ids)), strict=True))
-        for tree in together:
+    for group, ids, answers in zip(groups, names, repository.grouped_blobs(names), strict=True):
+        blobs = dict(zip(ids, answers, strict=True))
+        for tree in group:
             refused: dict[str, str] = {}
             files: list[dict[str, Side]] = [{}, {}]
             for number, entries in enumerate((tree.old, tree.new)):
@@ -246,6 +243,13 @@ def read_sides(repository: Repository, trees: Sequence[Tree]) -> list[Sides]:
             old, new = ({p: s for p, s in each.items() if p not in refused} for each in files)
             sides.append(Sides(old, new, refused))
     return sides
+
+
+def _blobs_in(trees: Iterable[Tree]) -> Iterator[str]:
+    for tree in trees:
+        for entry in (*tree.old.values(), *tree.new.values()):
+            if entry.data is None and not entry.refused and entry.mode != SUBMODULE:
+                yield entry.blob
 
 
 def read_listed(repository: Repository, listing: Listing, paths: Iterable[str]) -> Sides:
@@ -364,7 +368,7 @@ def moves_of(repository: Repository, target: str, gone: Collection[str]) -> dict
     return moves
 
 
-@asked_once
+@AskedOnce
 def renames_between(
     repository: Repository, base: str, target: str
 ) -> tuple[tuple[str, str, str, str], ...]:

@@ -21,6 +21,7 @@ from excise_server.git.command import GitError
 from excise_server.git.history import (
     History,
     Start,
+    ask_own_commits,
     branch_made,
     commit_named,
     own_commits,
@@ -111,7 +112,9 @@ def find_candidates(
     edited = [candidate for candidate in edited if candidate.id not in given_ids]
     if not edited and not selection.chosen.get("git") and (kept := kept_refs(repository)):
         notes.append(f"kept: {len(kept)}, of which --git 'kept/*' takes all")
-    named = labelled(repository, _with_refs(edited, lambda candidate: candidate.uncommitted > 0))
+    edited = _with_refs(edited, lambda candidate: candidate.uncommitted > 0)
+    ask_own_commits(repository, origin, [(each.base, each.commit) for each in edited])
+    named = labelled(repository, edited)
     sent, idle = given_candidates(repository, target, given, {c.label for c in named}, rejected)
     return Candidates(
         origin,
@@ -207,12 +210,19 @@ def _started(
     """Yield the candidates with the commits that they started from."""
     history = History(repository, origin)
     chosen, remembered = dict(selection.bases), dict(selection.remembered)
+    set_bases = []
     for entry in entries:
         candidate = entry.candidate
         names = [*candidate.names, *(name.partition(":")[2] for name in candidate.names)]
         spelled = [*names, candidate.branch, candidate.given]
         chosen_base = next((chosen.pop(name) for name in spelled if name in chosen), None)
         remembered_base = next((remembered[name] for name in spelled if name in remembered), None)
+        set_bases.append((chosen_base, remembered_base))
+    together = zip(entries, set_bases, strict=True)
+    unset = [e.candidate for e, bases in together if bases == (None, None) and not e.candidate.base]
+    history.ask_together(candidate.commit for candidate in unset)
+    for entry, (chosen_base, remembered_base) in zip(entries, set_bases, strict=True):
+        candidate = entry.candidate
         base_notes: tuple[str, ...] = ()
         start: Start | None
         try:
