@@ -168,6 +168,32 @@ def test_git_is_asked_once_for_all_candidates(repo, monkeypatch):
     assert asked == []
 
 
+def test_git_is_not_asked_of_a_name_that_a_file_has_which_is_read_already(repo, monkeypatch):
+    commit = repo.commit(**{"a.c": "int reproduce;\n", "b.c": "int b;\n"})
+    opened = open_folder(str(repo.path), [str(repo.path)])
+    asked, run = [], Git.run
+    monkeypatch.setattr(
+        Git, "run", lambda self, *words, **more: asked.append(words[0]) or run(self, *words, **more)
+    )
+
+    script = created(**{"reproduce.py": "1\n"})
+    text, of_target = b"int reproduce;\n", repo.head(f"{commit}:a.c")
+    for path, blob, mode, expected in (
+        ("a.c", of_target, "100644", (["ls-tree"], {})),
+        ("b.c", of_target, "100644", (["ls-tree", "grep"], {})),  # another text than the target's
+        ("a.c", of_target, "120000", (["ls-tree", "grep"], {})),
+        ("reproduce.py", of_target, "100644", (["ls-tree", "grep"], {})),
+    ):
+        other = Candidate("d", "", "", "", old={path: Side(mode, text, blob)})
+        asked.clear()
+        [found, _] = with_facets(opened, Target(commit), [script, other])
+        assert (asked, found.facets) == expected
+    gone = repo.commit(**{"a.c": "int a;\n"})  # the text that was read is no longer the target's
+    other = Candidate("d", "", "", "", old={"a.c": Side("100644", text, of_target)})
+    [found, _] = with_facets(opened, Target(gone), [script, other])
+    assert found.facets == {"reproduce.py": "scratch"}
+
+
 def test_where_git_cannot_tell_every_file_is_code(repo, monkeypatch):
     repo.commit(**{"a.c": "int a;\n"})
     script = created(**{"reproduce.py": "1\n"})

@@ -1,24 +1,29 @@
 """What the tree tells of files that candidates change: scripts left behind, and texts of prose.
 
 Whoever looks for a bug leaves scripts behind that nothing else uses. Git is asked once, for all
-candidates together, which lines of the target have the names of such files. Where it cannot tell,
-they are code.
+candidates together, which lines of the target have the names of such files that no file has which
+was read already. Where it cannot tell, they are code.
 """
 
 from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from excise_server.foundation.changes import LINK, SUBMODULE
 from excise_server.git.repository import Repository
 from excise_server.git.search import FileLine, lines_with
-from excise_server.git.trees import listing_of
+from excise_server.git.trees import Listing, listing_of
 from excise_server.review.candidate import Candidate
 from excise_server.review.kinds import Kind, kind_of, script_stem, text_stem
 from excise_server.sources.reading import Target
+
+_SAMPLE = 1_000_000
+"""Most bytes of files that are searched before git searches all."""
+
+_NO_FILE = (b"", b"-")
 
 
 def with_facets(
@@ -32,21 +37,37 @@ def with_facets(
     sought = {candidate.id: _sought(candidate) for candidate in candidates}
     if not any(sought.values()):
         return tuple(candidates)
-    saved = {path: side for path, side in target.saved.items() if side is not None}
-    paths = {*listing_of(repository, target.commit), *saved}
+    listing = listing_of(repository, target.commit)
+    saved = {path: side.data for path, side in target.saved.items() if side is not None}
+    paths = {*listing, *saved}
     sought = {
         name: {path: word for path, word in words.items() if _is_apart(path, paths)}
         for name, words in sought.items()
     }
     words = {word for by_path in sought.values() for word in by_path.values()}
-    lines = lines_with(repository, target.commit, words)
+    named = _files_with(words, [*saved.items(), *_read(listing, candidates)])
+    facets = {each.id: _facets(each, sought[each.id], named) for each in candidates}
+    left = {sought[name][path] for name, by_path in facets.items() for path in by_path}
+    lines = lines_with(repository, target.commit, left)
     if lines is None:
         return tuple(candidates)
-    named = _files_with(words, [*lines, *((path, side.data) for path, side in saved.items())])
-    return tuple(
-        replace(candidate, facets=_facets(candidate, sought[candidate.id], named))
-        for candidate in candidates
-    )
+    for word, files in _files_with(left, lines).items():
+        named[word] |= files
+    return tuple(replace(each, facets=_facets(each, sought[each.id], named)) for each in candidates)
+
+
+def _read(listing: Listing, candidates: Iterable[Candidate]) -> Iterator[FileLine]:
+    """Yield some of the target's files that were read for candidates: most words need no others."""
+    left, seen = _SAMPLE, set[str]()
+    for candidate in candidates:
+        for path, side in candidate.old.items():
+            is_file = side.mode not in (LINK, SUBMODULE) and path not in seen
+            if is_file and listing.get(path, _NO_FILE)[1] == side.blob.encode():
+                seen.add(path)
+                left -= len(side.data)
+                if left < 0:
+                    return
+                yield path, side.data
 
 
 def _sought(candidate: Candidate) -> dict[str, str]:
