@@ -11,7 +11,7 @@ import re
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from io import StringIO
+from io import BytesIO, StringIO
 from typing import Any
 
 from excise.display import short
@@ -120,7 +120,7 @@ def byte_lines(data: bytes) -> list[bytes]:
     >>> byte_lines(b"a\r\nb\r\n\xe9")
     [b'a\r\n', b'b\r\n', b'\xe9']
     """
-    return _BYTE_LINE.findall(data)
+    return _BYTE_LINE.findall(data) if b"\r" in data else BytesIO(data).readlines()
 
 
 @dataclass(frozen=True)

@@ -150,7 +150,12 @@ def joined(
     >>> joined([([b"a\r\n", b"b"], False), ([b"c"], True)], b"\n")
     b'a\r\nb\r\nc'
     """
-    pieces = [(line, is_new) for lines, is_new in parts for line in lines]
+    runs = list(parts)
+    whole = b"".join(line for lines, _ in runs for line in lines)
+    is_plain = b"\r" not in whole and whole.count(b"\n") == sum(len(lines) for lines, _ in runs)
+    if is_plain and is_ended is not False:
+        return whole  # as nearly always: each line has the usual end
+    pieces = [(line, is_new) for lines, is_new in runs for line in lines]
     result: list[bytes] = []
     was_new = False
     for place, (line, is_new) in enumerate(pieces):
