@@ -12,7 +12,7 @@ from excise.kernels._walk import CancelFlag
 from excise.reparse import Parsed, parsed, reparse
 from excise.signature import Options
 from excise.text import TokenList, normalise, strip_blank
-from excise.tokens import Lines, Tokens, Vocabulary, given, line_keys, lines_of, raw_stream, stream
+from excise.tokens import Lines, Tokens, Vocabulary, given, raw_stream, stream
 
 Content = str | Tokens | Sequence[Hashable]
 """A text, or a ready-made sequence of tokens."""
@@ -133,6 +133,8 @@ class ParsedTexts:
         self._read: dict[tuple[str, str], tuple[Lines, bool]] = {}
         self._trees: dict[tuple[str, str], Parsed] = {}
         self._kept_trees: dict[tuple[str, str], Any] = {}
+        self._latest: dict[tuple[str, str], Parsed] = {}
+        """Of each origin the revision that was parsed last: often a neighbour of the next one."""
         self._room = TREES_KEPT
         self._blanked: dict[tuple[str, str], str] = {}
         self._refused: dict[tuple[str, Reading], str] = {}
@@ -169,21 +171,17 @@ class ParsedTexts:
         self, text: str, reading: Reading, origin: str | None, cancel: CancelFlag | None
     ) -> tuple[Lines, bool]:
         grammar, timeout = reading.grammar or "", reading.timeout
-        if origin is None and len(text) >= REPARSE_FROM:
-            own = parsed(text, grammar, self.vocabulary, cancel, timeout)
+        beside, own = (origin or "", grammar), None  # of an empty text no tree is kept
+        if kept := self._trees.get(beside):
+            latest = self._latest.get(beside)
+            own = reparse(kept, text, self.vocabulary, cancel, timeout, other=latest)
+        own = own or parsed(text, grammar, self.vocabulary, cancel, timeout)
+        if kept:
+            self._latest[beside] = own
+        elif origin is None and len(text) >= REPARSE_FROM:
             self._trees[text, grammar] = own
-            self._keep_tree(text, grammar, own.tree)
-            return own.lines, own.has_errors
-        kept = None if origin is None else self._trees.get((origin, grammar))
-        if kept is not None and (read := reparse(kept, text, self.vocabulary, cancel, timeout)):
-            lines, tree = read
-            self._keep_tree(text, grammar, tree)
-            return lines, tree.root_node.has_error
-        parse = syntax.parse(text, grammar, None, cancel, timeout)
-        tokens = syntax.tokens_of(text, parse, grammar)
-        tokens.keys = line_keys(text)
-        self._keep_tree(text, grammar, parse)
-        return lines_of(tokens, self.vocabulary), tokens.has_errors
+        self._keep_tree(text, grammar, own.tree)
+        return own.lines, own.has_errors
 
     def _keep_tree(self, text: str, grammar: str, tree: object) -> None:
         if len(text) <= self._room:
@@ -221,7 +219,8 @@ class ParsedTexts:
         for text, grammar in [key for key in self._blanked if key[0] in kept]:
             kept.add(strip_blank(self._blanked[text, grammar]))
         tables: list[dict[Any, Any]] = [
-            *(self._read, self._trees, self._kept_trees, self._blanked, self._refused)
+            *(self._read, self._trees, self._latest, self._kept_trees),
+            *(self._blanked, self._refused),
         ]
         for known in tables:
             for key in [key for key in known if key[0] not in kept]:

@@ -18,13 +18,11 @@ from array import array
 from bisect import bisect_right
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import repeat
 from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 from excise import syntax
-from excise.kernels._lcs import edits as lcs_edits
-from excise.kernels._tree import assemble
+from excise.kernels._tree import assemble, line_edits
 from excise.kernels._walk import CancelFlag
 from excise.syntax import NodeTypes, encode, line_starts
 from excise.text import WHITE, line_key
@@ -43,31 +41,36 @@ _NO_STATE = 65_535
 # Grammars whose scanner does not hand on all that it goes by: an edited tree of theirs is not
 # always that of a parse from scratch, and not even the same in every process.
 _FORGETFUL = {"rst"}
+_NEAR = 50
+"""A nearer text is looked for only where more than one in so many lines differs."""
 _SMALL = 500
 """Nodes below one that can be written down for less than looking for twins among them costs."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Side:
-    """One text by lines: its bytes, where each line starts, and a name of each line's exact text.
+    """One text by lines: its bytes, and where each line starts.
 
-    The last start lies one past the end, as if the last line ended too. A last line equals only
-    another last line. Names are for alignment only: lines that the origin lacks share one, as they
-    match none.
+    The last start lies one past the end, as if the last line ended too.
     """
 
     data: bytes
     starts: array[int]
-    names: array[int]
 
     @classmethod
-    def of(cls, data: bytes, known: dict[bytes, int], *, is_origin: bool = False) -> _Side:
-        """Split a text; the lines of an origin become known, with their names."""
-        starts, lines = line_starts(data), data.split(b"\n")
-        lines[-1] += b"\n"
-        for line in lines if is_origin else ():
-            known.setdefault(line, len(known))
-        return cls(data, starts, array("i", map(known.get, lines, repeat(len(known)))))
+    def of(cls, text: str) -> _Side:
+        """Split a text."""
+        data = encode(text)
+        return cls(data, line_starts(data))
+
+    @property
+    def lines(self) -> int:
+        """How many there are."""
+        return len(self.starts) - 1
+
+    def edits(self, other: _Side) -> array[int]:
+        """Return the edits of lines that make another text of this one, flat."""
+        return line_edits(self.data, self.starts, other.data, other.starts)
 
     def point(self, byte: int) -> tuple[int, int]:
         """Return row and column of a byte."""
@@ -80,16 +83,13 @@ class _Side:
         return [line_key(line) or None for line in lines.split("\n")[: stop - start]]
 
 
-@dataclass(frozen=True, slots=True)
-class Parsed:
+class Parsed(NamedTuple):
     """A text with its tree, ready to have revisions parsed from it."""
 
-    grammar: str
-    tree: Tree
     lines: Lines
+    tree: Tree
+    grammar: str
     side: _Side
-    names: dict[bytes, int]
-    """Of its lines."""
 
     @property
     def has_errors(self) -> bool:
@@ -106,17 +106,16 @@ def parsed(
 ) -> Parsed:
     """Parse an origin, and keep its tree."""
     tree = syntax.parse(text, grammar, None, cancel, timeout)
-    names: dict[bytes, int] = {}
-    side = _Side.of(encode(text), names, is_origin=True)
-    return Parsed(grammar, tree, _written(text, side, tree, grammar, vocabulary), side, names)
+    return _written(text, _Side.of(text), tree, grammar, vocabulary)
 
 
-def _written(text: str, side: _Side, tree: Tree, grammar: str, vocabulary: Vocabulary) -> Lines:
-    """Return the lines of a parsed text, none of them inherited."""
+def _written(text: str, side: _Side, tree: Tree, grammar: str, vocabulary: Vocabulary) -> Parsed:
+    """Return a parsed text with its lines, none of them inherited."""
     spans, _ = syntax.walk(tree.root_node, side.data, grammar)
-    whole = [(0, len(side.names))]
+    whole = [(0, side.lines)]
     no_lines = Lines(array("i"), array("i", (0,)), (), array("i"))
-    return _assembled(no_lines, array("i"), whole, spans, side, line_keys(text), vocabulary)
+    lines = _assembled(no_lines, array("i"), whole, spans, side, line_keys(text), vocabulary)
+    return Parsed(lines, tree, grammar, side)
 
 
 def _assembled(
@@ -142,13 +141,23 @@ def reparse(
     vocabulary: Vocabulary,
     cancel: CancelFlag | None = None,
     timeout: float | None = None,
-) -> tuple[Lines, Tree] | None:
-    """Return the lines and tree of a revision, as if parsed alone, or None: parse it alone.
+    *,
+    other: Parsed | None = None,
+) -> Parsed | None:
+    """Return a revision with its lines and tree, as if parsed alone, or None: parse it alone.
 
     None where most lines changed, so that little could be inherited.
+
+    - ``other``: a text of that grammar which may be nearer. Then it is its tree that is edited,
+      unless its syntax is broken and the origin's is not.
     """
-    side = _Side.of(encode(text), origin.names)
-    edits = lcs_edits(origin.side.names, side.names)
+    side = _Side.of(text)
+    edits = origin.side.edits(side)
+    is_far = _NEAR * _size(edits) > side.lines
+    if is_far and other is not None and (origin.has_errors or not other.has_errors):
+        nearer = other.side.edits(side)
+        if _size(nearer) < _size(edits):
+            origin, edits = other, nearer
     changed = list(zip(edits[2::4], edits[3::4], strict=True))
     if _most(changed, side):
         return None
@@ -165,11 +174,17 @@ def reparse(
         tree = syntax.parse(text, origin.grammar, None, cancel, timeout)
         stale = _not_shared(origin, tree, side, edits)
         if _most(stale, side):
-            return _written(text, side, tree, origin.grammar, vocabulary), tree
+            return _written(text, side, tree, origin.grammar, vocabulary)
         changed += stale
     keys = _keys(origin.lines.keys, edits, side)
     stretches, spans = _walked(tree, side, origin.grammar, changed, keys)
-    return _assembled(origin.lines, edits, stretches, spans, side, keys, vocabulary), tree
+    lines = _assembled(origin.lines, edits, stretches, spans, side, keys, vocabulary)
+    return Parsed(lines, tree, origin.grammar, side)
+
+
+def _size(edits: array[int]) -> int:
+    """Return how many lines some edits delete and insert."""
+    return sum(edits[1::2]) - sum(edits[::2])
 
 
 def _tree_edits(
@@ -205,14 +220,14 @@ def _tree_edits(
 
 
 def _most(stretches: Sequence[Stretch], side: _Side) -> bool:
-    return 2 * sum(high - low for low, high in stretches) > len(side.names)
+    return 2 * sum(high - low for low, high in stretches) > side.lines
 
 
 def _not_shared(origin: Parsed, tree: Tree, side: _Side, edits: Sequence[int]) -> list[Stretch]:
     """Return the lines of a revision, parsed alone, whose nodes may not be those of the origin."""
     kept, low, moved = [], 0, 0
     for at in range(0, len(edits) + 4, 4):
-        high = edits[at + 2] if at < len(edits) else len(side.names)
+        high = edits[at + 2] if at < len(edits) else side.lines
         if low < high:
             kept.append(_KeptLines(side.starts[low], side.starts[high], moved))
         if at < len(edits):
@@ -228,7 +243,7 @@ def _not_shared(origin: Parsed, tree: Tree, side: _Side, edits: Sequence[int]) -
         if first < last:
             stale.append((line, first))
             line = last
-    stale.append((line, len(side.names)))
+    stale.append((line, side.lines))
     return [stretch for stretch in stale if stretch[0] < stretch[1]]
 
 

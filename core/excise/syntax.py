@@ -15,11 +15,12 @@ from array import array
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
-from itertools import accumulate, chain
+from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from excise.errors import MissingPackageError, OptionError, ParserStopped, Unparsable
 from excise.kernels._scanner import Guarded, Watch
+from excise.kernels._tree import line_starts as starts_of
 from excise.kernels._tree import walk as walk_nodes
 from excise.kernels._tree import write
 from excise.kernels._walk import CancelFlag
@@ -423,8 +424,7 @@ def line_starts(data: bytes) -> array[int]:
     """
     if len(data) > _MAX_LENGTH:
         raise OptionError(f"a text of {len(data)} bytes is too long; the limit is {_MAX_LENGTH}")
-    # Without numpy, which takes longer to load than most texts to read.
-    return array("i", accumulate(map((1).__add__, map(len, data.split(b"\n"))), initial=0))
+    return starts_of(data)
 
 
 def code_points(text: str, offsets: list[int]) -> list[int]:

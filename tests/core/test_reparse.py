@@ -11,6 +11,7 @@ import random
 import re
 import textwrap
 import typing
+from array import array
 from pathlib import Path
 
 import pytest
@@ -20,7 +21,8 @@ from tests import archive
 from tests.reference.budget import examples, scaled
 
 from excise import languages, similarity, syntax
-from excise.reparse import _Side, parsed, reparse
+from excise.kernels._lcs import edits as lcs_edits
+from excise.reparse import Parsed, _Side, parsed, reparse
 from excise.syntax import encode
 from excise.text import normalise
 from excise.tokens import Lines, Vocabulary, lines_of, stream
@@ -36,12 +38,15 @@ def inherits(origin: str, revision: str, grammar: str) -> bool:
     assert plain(kept.lines) == plain(lines_of(stream(origin, grammar), vocabulary))
     found = reparse(kept, revision, vocabulary)
     if found is not None:
-        lines, tree = found
-        alone = stream(revision, grammar)
-        assert plain(lines) == plain(lines_of(alone, vocabulary))
-        # An edited tree of V can miss an error; that is tree-sitter's, and the tokens are right.
-        assert tree.root_node.has_error == alone.has_errors or grammar == "v"
+        check(found, revision, vocabulary)
     return found is not None
+
+
+def check(found: Parsed, text: str, vocabulary: Vocabulary) -> None:
+    alone = stream(text, found.grammar)
+    assert plain(found.lines) == plain(lines_of(alone, vocabulary))
+    # An edited tree of V can miss an error; that is tree-sitter's, and the tokens are right.
+    assert found.has_errors == alone.has_errors or found.grammar == "v"
 
 
 def plain(lines: Lines) -> tuple[list[object], ...]:
@@ -196,12 +201,39 @@ def test_of_broken_syntax_only_what_is_not_the_origins_is_walked(head, monkeypat
     walked, walk, parses, parse = [], syntax.walk, [], syntax.parse
     monkeypatch.setattr(syntax, "walk", lambda *of: (walked.append(of[3]), walk(*of))[1])
     monkeypatch.setattr(syntax, "parse", lambda *of: (parses.append(of[2]), parse(*of))[1])
-    _, tree = reparse(kept, revision, vocabulary)
-    assert tree.root_node.has_error
+    assert reparse(kept, revision, vocabulary).has_errors
     assert parses.count(None) == 1
     assert sum(end - start for start, end in walked[-1]) < len(revision) / 10
     monkeypatch.undo()
     assert inherits(head + functions, revision, "python")
+
+
+HISTORIES = {
+    "python": "def f{n}(a):\n    if a:\n        b = (a, {n})\n    return b\n\n",
+    "c": "int f{n}(int a)\n{{\n\tint b = a * {n};\n\n\treturn b;\n}}\n",
+    "javascript": "function f{n}(a) {{\n  const b = `${{a}} {n}`;\n  return b;\n}}\n",
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("grammar", HISTORIES)
+def test_a_history_is_read_version_by_version(grammar):
+    """From the tree of the version before or of the origin, which itself came from another tree."""
+    rng, vocabulary = random.Random(grammar), Vocabulary()
+    lines = "".join(HISTORIES[grammar].format(n=n) for n in range(20)).split("\n")
+    origin = latest = parsed("\n".join(lines), grammar, vocabulary)
+    nearer = 0
+    for _ in range(scaled(150)):
+        edited = mutated(lines, rng)
+        text = normalise("\n".join(edited))
+        found = reparse(origin, text, vocabulary, other=latest)
+        if found and not latest.has_errors:
+            nearer += len(latest.side.edits(found.side)) < len(origin.side.edits(found.side))
+        latest = found or parsed(text, grammar, vocabulary)
+        check(latest, text, vocabulary)
+        if not latest.has_errors or rng.random() < 0.1:
+            lines = edited
+    assert nearer > scaled(5)  # or this tests nothing
 
 
 PIECES = ["", "", "a", "b", "ab", "a\x0cb", "c\u2028", "é", "\ud800", "a\0b"]
@@ -211,21 +243,21 @@ CHANGES = st.lists(st.tuples(st.integers(0, 20), st.integers(0, 3), LINES), max_
 
 @given(LINES, CHANGES)
 @examples(200)
-def test_two_lines_have_one_name_if_they_are_equal_and_the_origin_has_them(lines, changes):
+def test_lines_are_aligned_as_their_names_are(lines, changes):
+    """The last line has no line end: another line with the same text is not the same line."""
     other = list(lines)
     for place, size, new in changes:
         other[place : place + size] = new
-    known = {}
-    sides = [
-        _Side.of(encode("\n".join(text)), known, is_origin=text is lines) for text in (lines, other)
-    ]
-    own = [[*map(encode, text[:-1]), encode(text[-1]) + b"\0end"] for text in (lines, other)]
-    for side in sides:
+    other = other or [""]
+    names: dict[bytes, int] = {}
+    sides, numbers = [], []
+    for text in (lines, other):
+        sides.append(side := _Side.of("\n".join(text)))
         ends = [place for place, byte in enumerate(side.data, 1) if byte == ord("\n")]
         assert list(side.starts) == [0, *ends, len(side.data) + 1]
-    numbers = dict(zip(own[0], sides[0].names, strict=True))
-    assert len(set(numbers.values())) == len(numbers)
-    assert list(sides[1].names) == [numbers.get(line, len(numbers)) for line in own[1]]
+        own = [*map(encode, text[:-1]), encode(text[-1]) + b"\0end"]
+        numbers.append(array("i", (names.setdefault(line, len(names)) for line in own)))
+    assert sides[0].edits(sides[1]) == lcs_edits(*numbers)
 
 
 def test_a_long_origin_gives_the_scores_of_separate_parses(monkeypatch):

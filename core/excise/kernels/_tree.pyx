@@ -7,16 +7,19 @@ same for the tokens with their places, and for those that are ints. Works on UTF
 ASCII, and a place inside a character counts as its start: two ranges that meet inside a character,
 as broken text can make them, still meet.
 """
-from libc.stdint cimport int32_t, int64_t
-from libc.stdlib cimport free
-from libc.string cimport memcpy
+from libc.stdint cimport int32_t, int64_t, uint64_t
+from libc.stdlib cimport free, malloc
+from libc.string cimport memchr, memcmp, memcpy, memset
 
 from array import array
 from bisect import bisect_left
 from operator import itemgetter
 
-from excise.kernels._bytes cimport is_white
+from excise.kernels._bytes cimport is_white, lines_in
+from excise.kernels._lcs cimport canonical
+from excise.kernels._lexer cimport Names, number_of, release
 from excise.kernels._tables cimport make_room
+from excise.kernels._walk cimport NO_MEMORY, Edits, Work, check, clear_work, start_of
 
 cdef extern from "Python.h":
     object PyUnicode_DecodeUTF8(const char* text, Py_ssize_t size, const char* errors)
@@ -244,6 +247,118 @@ cdef object in_order(spans):
     flat = iter(spans)
     triples = sorted(zip(flat, flat, flat), key=itemgetter(0))
     return array("i", [number for triple in triples for number in triple])
+
+
+# ------------------------------------------------------------------------------------------------
+# The lines of two texts, as bytes.
+
+cdef uint64_t _K0 = <uint64_t>(hash("lines 0") & 0xFFFFFFFFFFFFFFFF)
+cdef uint64_t _K1 = <uint64_t>(hash("lines 1") & 0xFFFFFFFFFFFFFFFF)
+
+
+cdef struct Sheet:
+    const unsigned char* data
+    const int32_t* starts
+    int32_t n                # lines
+
+
+cdef inline int32_t width(const Sheet* sheet, int32_t line) noexcept nogil:
+    return sheet.starts[line + 1] - 1 - sheet.starts[line]
+
+
+cdef inline bint are_equal(
+    const Sheet* old, int32_t i, const Sheet* new, int32_t j
+) noexcept nogil:
+    cdef int32_t size = width(old, i)
+    if size != width(new, j) or (i + 1 == old.n) != (j + 1 == new.n):
+        return False
+    return not memcmp(old.data + old.starts[i], new.data + new.starts[j], size)
+
+
+cdef int align_lines(const Sheet* old, const Sheet* new, Names* names, int32_t** numbers,
+                     Edits* found, Work* work) noexcept nogil:
+    cdef int32_t low = 0, n = old.n, m = new.n, line
+    cdef int64_t number
+    while low < n and low < m and are_equal(old, low, new, low):
+        low += 1
+    while n > low and m > low and are_equal(old, n - 1, new, m - 1):
+        n -= 1
+        m -= 1
+    n -= low
+    m -= low
+    numbers[0] = <int32_t*>malloc((<Py_ssize_t>n + m) * sizeof(int32_t) + 1)
+    if numbers[0] is NULL:
+        return NO_MEMORY
+    for line in range(n + m):
+        if line < n:
+            number = number_of(names, old.data + old.starts[low + line],
+                               width(old, low + line), _K0, _K1)
+        else:
+            number = number_of(names, new.data + new.starts[low + line - n],
+                               width(new, low + line - n), _K0, _K1)
+        if number < 0:
+            return NO_MEMORY
+        numbers[0][line] = <int32_t>number
+    # The last lines, if they are still here, are not equal.
+    if low + n == old.n and n:
+        numbers[0][n - 1] = <int32_t>names.n
+    if low + m == new.n and m:
+        numbers[0][n + m - 1] = <int32_t>names.n + 1
+    return canonical(numbers[0], n, numbers[0] + n, m, low, low, found, work)
+
+
+def line_starts(bytes data not None):
+    """Return the byte at which each line starts, and one past the end, as if the last one ended."""
+    cdef const unsigned char* text = <const unsigned char*><const char*>data
+    cdef Py_ssize_t size = len(data), at = 0, line = 0
+    cdef const unsigned char* end
+    cdef int32_t[::1] starts
+    found = array("i", (0,)) * (lines_in(text, size) + 1)
+    starts = found
+    while True:
+        end = <const unsigned char*>memchr(text + at, 10, size - at)
+        line += 1
+        if end is NULL:
+            break
+        at = end - text + 1
+        starts[line] = <int32_t>at
+    starts[line] = <int32_t>size + 1
+    return found
+
+
+def line_edits(bytes old not None, const int32_t[::1] old_starts not None,
+               bytes new not None, const int32_t[::1] new_starts not None):
+    """Return the edits of lines between two texts, flat: o_lo, o_hi, a_lo, a_hi.
+
+    The last line of a text, which has no line end, equals only another last line.
+
+    - ``old_starts``, ``new_starts``: from `line_starts`.
+    """
+    cdef Sheet o, a
+    cdef Names names
+    cdef Edits found
+    cdef Work work
+    cdef int32_t* numbers = NULL
+    cdef int status
+    o.data, a.data = <const unsigned char*><const char*>old, <const unsigned char*><const char*>new
+    o.starts, a.starts = start_of(old_starts), start_of(new_starts)
+    o.n, a.n = <int32_t>old_starts.shape[0] - 1, <int32_t>new_starts.shape[0] - 1
+    memset(&names, 0, sizeof(Names))
+    memset(&found, 0, sizeof(Edits))
+    memset(&work, 0, sizeof(Work))
+    with nogil:
+        status = align_lines(&o, &a, &names, &numbers, &found, &work)
+    try:
+        check(status, "aligning lines")
+        edits = array("i")
+        if found.n:
+            edits.frombytes((<char*>found.data)[:found.n * sizeof(int32_t)])
+        return edits
+    finally:
+        clear_work(&work)
+        release(&names)
+        free(numbers)
+        free(found.data)
 
 
 # ------------------------------------------------------------------------------------------------
