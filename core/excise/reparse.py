@@ -111,7 +111,7 @@ def parsed(
 
 def _written(text: str, side: _Side, tree: Tree, grammar: str, vocabulary: Vocabulary) -> Parsed:
     """Return a parsed text with its lines, none of them inherited."""
-    spans, _ = syntax.walk(tree.root_node, side.data, grammar)
+    spans, _ = syntax.walk(tree, side.data, grammar)
     whole = [(0, side.lines)]
     no_lines = Lines(array("i"), array("i", (0,)), (), array("i"))
     lines = _assembled(no_lines, array("i"), whole, spans, side, line_keys(text), vocabulary)
@@ -259,7 +259,7 @@ def _walked(
     while True:
         stretches = _widened(stale, keys)
         ranges = [(side.starts[low], min(side.starts[high], size)) for low, high in stretches]
-        spans, loose = syntax.walk(tree.root_node, side.data, grammar, ranges)
+        spans, loose = syntax.walk(tree, side.data, grammar, ranges)
         torn = [span for span in loose if not _is_inside(span[0], min(span[1], size), ranges)]
         if not torn:
             return stretches, spans

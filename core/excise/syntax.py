@@ -27,7 +27,7 @@ from excise.kernels._walk import CancelFlag
 from excise.text import WHITE, TokenList, strip_blank
 
 if TYPE_CHECKING:
-    from tree_sitter import Language, Node, Tree
+    from tree_sitter import Language, Tree
 
 INDENT = "\nINDENT"
 DEDENT = "\nDEDENT"
@@ -117,7 +117,7 @@ def tokenise(
 def tokens_of(text: str, tree: Tree, grammar: str) -> TokenList:
     """Return the tokens of a text that is parsed already."""
     data = encode(text)
-    spans = walk(tree.root_node, data, grammar).spans
+    spans = walk(tree, data, grammar).spans
     tokens, lines, first, behind, comments = write(data, line_starts(data), spans)
     starts, ends = (code_points(text, bytes_) for bytes_ in (first, behind))
     return TokenList(tokens, lines, starts, ends, tree.root_node.has_error, comments)
@@ -397,14 +397,14 @@ class Walked(NamedTuple):
     """Nodes, as byte ranges, with such text: which of it is a token, the whole node decides."""
 
 
-def walk(root: Node, data: bytes, grammar: str, within: Ranges | None = None) -> Walked:
-    """Find the tokens at and below a node of the parsed text `data`.
+def walk(tree: Tree, data: bytes, grammar: str, within: Ranges | None = None) -> Walked:
+    """Find the tokens of the parsed text `data`.
 
     With `within` (byte ranges, ascending) only what overlaps one of them is descended into; spans
     may then reach beyond.
     """
     flat = array("i", chain.from_iterable(within)) if within else None
-    return Walked(*walk_nodes(root, data, types_of(grammar).roles, flat))
+    return Walked(*walk_nodes(tree.root_node, data, types_of(grammar).roles, flat))
 
 
 def types_of(grammar: str) -> NodeTypes:

@@ -188,25 +188,25 @@ def triples(spans: array[int]) -> list[tuple[int, int, int]]:
 
 def test_a_walk_within_a_range_finds_what_the_whole_walk_finds_there():
     text = "x = [1, 2]\ny = 'a b' # c\nz = 3\n"
-    root = syntax.parse(text, "python").root_node
-    whole = triples(syntax.walk(root, encode(text), "python").spans)
+    tree = syntax.parse(text, "python")
+    whole = triples(syntax.walk(tree, encode(text), "python").spans)
     low, high = text.index("y"), text.index("z")
-    assert triples(syntax.walk(root, encode(text), "python", [(low, high)]).spans) == [
+    assert triples(syntax.walk(tree, encode(text), "python", [(low, high)]).spans) == [
         span for span in whole if span[1] > low and span[0] < high
     ]
 
 
 def test_a_node_of_which_nothing_is_left_is_no_leaf():
     text = "<a>b</a>\0 c\n<d/>\n"
-    root = syntax.parse(text, "xml").root_node
+    tree = syntax.parse(text, "xml")
     place = text.index("c")
-    assert root.descendant_for_byte_range(place, place + 1).child_count
-    assert syntax.walk(root, encode(text), "xml", [(place, place + 1)]).spans == array("i")
+    assert tree.root_node.descendant_for_byte_range(place, place + 1).child_count
+    assert syntax.walk(tree, encode(text), "xml", [(place, place + 1)]).spans == array("i")
 
 
 def test_a_walk_says_which_strings_hold_text_that_no_leaf_covers():
     text = 'x = "aa  bb"\ny = ""\n'
-    walked = syntax.walk(syntax.parse(text, "toml").root_node, encode(text), "toml")
+    walked = syntax.walk(syntax.parse(text, "toml"), encode(text), "toml")
     assert walked.loose == [(4, 12)]
     assert (5, 11, VERBATIM) in triples(walked.spans)
 

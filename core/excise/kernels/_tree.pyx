@@ -1,12 +1,13 @@
 """A parsed text: the walk of its tree from nodes to spans of bytes, and its tokens as ints.
 
 What nodes are, `excise.syntax` says, by their types; the runtime that made them is the binding's,
-so that each look at a node is an attribute of an object. How spans become tokens (a leaf, an atom
-and a run between leaves are all split at line ends, and stripped unless they are verbatim) is the
-same for the tokens with their places, and for those that are ints. Works on UTF-8: white space is
-ASCII, and a place inside a character counts as its start: two ranges that meet inside a character,
-as broken text can make them, still meet.
+so that each look at a node is an attribute of an object, by the getter that its type names. How
+spans become tokens (a leaf, an atom and a run between leaves are all split at line ends, and
+stripped unless they are verbatim) is the same for the tokens with their places, and for those that
+are ints. Works on UTF-8: white space is ASCII, and a place inside a character counts as its start:
+two ranges that meet inside a character, as broken text can make them, still meet.
 """
+from cpython.object cimport PyObject
 from libc.stdint cimport int32_t, int64_t, uint64_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memchr, memcmp, memcpy, memset
@@ -22,6 +23,17 @@ from excise.kernels._tables cimport make_room
 from excise.kernels._walk cimport NO_MEMORY, Edits, Work, check, clear_work, start_of
 
 cdef extern from "Python.h":
+    ctypedef object (*Getter "getter")(object, void*)
+    ctypedef struct PyGetSetDef:
+        const char* name
+        Getter get
+        void* closure
+    enum: Py_tp_getset
+    void* PyType_GetSlot(type of, int slot)
+    void Py_DECREF(PyObject* held)
+    PyObject* PyList_GetItem(PyObject* values, Py_ssize_t at) except NULL
+    int PyList_SetItem(PyObject* values, Py_ssize_t at, object value) except -1
+    void Py_INCREF(object held)
     object PyUnicode_DecodeUTF8(const char* text, Py_ssize_t size, const char* errors)
     object PyBytes_FromStringAndSize(const char* text, Py_ssize_t size)
 
@@ -36,9 +48,27 @@ cdef enum:
     WHOLE = 2
     BLOCK = 4
     DROPPED = 8
+    KIND = 0              # attributes of a node
+    START = 1
+    END = 2
+    COUNT = 3
+    CHILDREN = 4
     INDENT = -1           # tokens that are marks
     DEDENT = -2
     BLANK = -1            # the name of a line without a key
+
+cdef struct Attribute:
+    # How the binding reads an attribute of a node: looking it up by name takes longer.
+    Getter get
+    void* closure
+
+cdef struct Frame:
+    # A node whose children are walked.
+    PyObject* children    # a list, held
+    Py_ssize_t at         # the next child
+    Py_ssize_t n
+    int kind              # of leaves that stand around the node
+    Py_ssize_t end        # of its block; 0: none
 
 cdef struct Found:
     int32_t* data        # spans, flat: start, end, kind
@@ -62,6 +92,35 @@ cdef inline int leaf(int role, int kind) noexcept:
     return COMMENT if role & DROPPED and kind == PLAIN else kind
 
 
+cdef Attribute[5] _ATTRIBUTES
+cdef list _NAMES = [b"kind_id", b"start_byte", b"end_byte", b"child_count", b"children"]
+cdef type _node_type = None
+
+
+cdef int find_attributes(type of) except -1:
+    """Find out how nodes are read: by the getters that their type has."""
+    global _node_type
+    cdef PyGetSetDef* known = <PyGetSetDef*>PyType_GetSlot(of, Py_tp_getset)
+    missing = set(_NAMES)
+    while known is not NULL and known.name is not NULL:
+        if known.name in missing:
+            missing.discard(known.name)
+            _ATTRIBUTES[_NAMES.index(known.name)] = Attribute(known.get, known.closure)
+        known += 1
+    if missing:
+        raise AttributeError(f"nodes of this tree-sitter have no {sorted(missing)}")
+    _node_type = of
+    return 0
+
+
+cdef inline Py_ssize_t number(int attribute, node) except? -1:
+    return _ATTRIBUTES[attribute].get(node, _ATTRIBUTES[attribute].closure)
+
+
+cdef inline list children_of(node):
+    return <list>_ATTRIBUTES[CHILDREN].get(node, _ATTRIBUTES[CHILDREN].closure)
+
+
 cdef class Walk:
     """One walk; see `walk`."""
     cdef const unsigned char* data
@@ -70,14 +129,23 @@ cdef class Walk:
     cdef Py_ssize_t n_roles
     cdef const int32_t[::1] within
     cdef Found found
-    cdef list loose
+    cdef Found between                    # text of strings that no leaf covers
+    cdef list loose                       # nodes with such text, as ranges
+    cdef Frame* frames
+    cdef Py_ssize_t n_frames
+    cdef int64_t room
 
     def __dealloc__(self):
         free(self.found.data)
+        free(self.between.data)
+        while self.n_frames:
+            self.n_frames -= 1
+            Py_DECREF(self.frames[self.n_frames].children)
+        free(self.frames)
 
     cdef int role(self, int kind, node) except -1:
-        cdef Py_ssize_t number = node.kind_id
-        return self.roles[kind][number] if number < self.n_roles else 0
+        cdef Py_ssize_t type_ = number(KIND, node)
+        return self.roles[kind][type_] if type_ < self.n_roles else 0
 
     cdef Py_ssize_t range_behind(self, Py_ssize_t start) noexcept:
         """Return the first range that ends behind a byte."""
@@ -93,60 +161,71 @@ cdef class Walk:
     cdef list overlapping(self, Py_ssize_t start, Py_ssize_t end, list children):
         """Return the children that overlap a range; all of those of a node inside one."""
         cdef Py_ssize_t at = 2 * self.range_behind(start), last = self.within.shape[0]
-        cdef Py_ssize_t child_start, child_end
         if at < last and self.within[at] <= start and end <= self.within[at + 1]:
             return children
         kept = []
         for child in children:
-            child_start = child.start_byte
-            at = 2 * self.range_behind(child_start)
-            if at < last:
-                child_end = child.end_byte
-                if self.within[at] < child_end:
-                    kept.append(child)
+            at = 2 * self.range_behind(number(START, child))
+            if at < last and self.within[at] < number(END, child):
+                kept.append(child)
         return kept
 
+    cdef int enter(self, list children, int kind, Py_ssize_t end) except -1:
+        """Go on with the children of a node."""
+        cdef Frame* frame
+        if make_room(
+                <void**>&self.frames, self.n_frames + 1, &self.room, sizeof(Frame)) != 0:
+            raise MemoryError("excise: out of memory while walking a tree")
+        Py_INCREF(children)
+        frame = &self.frames[self.n_frames]
+        frame.children, frame.at, frame.n = <PyObject*>children, 0, len(children)
+        frame.kind, frame.end = kind, end
+        self.n_frames += 1
+        return 0
+
     cdef int run(self, root) except -1:
-        cdef list stack = [root], children
-        cdef list left = []      # below whom None stands on the stack: kind, block end
         cdef int kind = PLAIN    # of leaves that stand here; VERBATIM in a string
-        cdef int role, block
-        cdef Py_ssize_t start, end, n, at
+        cdef int role
+        cdef Py_ssize_t start, end
+        cdef Frame* frame
+        cdef list children
         cdef bint narrow = self.within is not None and self.within.shape[0] > 0
-        while stack:
-            node = stack.pop()
-            if node is None:
-                kind, end = left.pop()
-                if end:
-                    push(&self.found, end, end, BLOCK_END)
+        self.enter([root], PLAIN, 0)
+        while self.n_frames:
+            frame = &self.frames[self.n_frames - 1]
+            if frame.at == frame.n:
+                kind = frame.kind
+                if frame.end:
+                    push(&self.found, frame.end, frame.end, BLOCK_END)
+                self.n_frames -= 1
+                Py_DECREF(frame.children)
                 continue
+            node = <object>PyList_GetItem(frame.children, frame.at)
+            Py_INCREF(None)  # which the list takes over
+            PyList_SetItem(frame.children, frame.at, None)
+            frame.at += 1
             role = self.role(kind, node)
-            start = node.start_byte
-            end = node.end_byte
-            if role & WHOLE or not node.child_count:
+            start, end = number(START, node), number(END, node)
+            if role & WHOLE or not number(COUNT, node):
                 push(&self.found, start, end, leaf(role, kind))
                 continue
-            children = node.children
-            if kind ^ (role & TURNS) and self.leaves_of_string(node, start, end, children):
+            children = children_of(node)
+            if kind ^ (role & TURNS) and self.leaves_of_string(start, end, children):
                 continue
             if narrow:
                 children = self.overlapping(start, end, children)
                 if not children:
                     continue  # no leaf, although nothing of it is left: its text is between leaves
-            if role & ~DROPPED:
-                block = role & BLOCK and start < end
-                if block:
-                    push(&self.found, start, start, BLOCK_START)
-                stack.append(None)
-                left.append((kind, end if block else 0))
-                kind ^= role & TURNS
-            n = len(children)
-            for at in range(n - 1, -1, -1):
-                stack.append(children[at])
+            if role & BLOCK and start < end:
+                push(&self.found, start, start, BLOCK_START)
+                self.enter(children, kind, end)
+            else:
+                self.enter(children, kind, 0)
+            kind ^= role & TURNS
         return 0
 
     cdef bint leaves_of_string(
-        self, node, Py_ssize_t start, Py_ssize_t end, list children
+        self, Py_ssize_t start, Py_ssize_t end, list children
     ) except -1:
         """Push the children of a node in a string, if all are leaves: most need no more.
 
@@ -157,40 +236,41 @@ cdef class Walk:
         cdef int64_t before = self.found.n
         cdef int role
         for child in children:
-            child_start, child_end = child.start_byte, child.end_byte
+            child_start, child_end = number(START, child), number(END, child)
             role = self.role(VERBATIM, child)
-            if not role & WHOLE and child.child_count:
+            if not role & WHOLE and number(COUNT, child):
                 deeper = True
             gap |= child_start != at
             push(&self.found, child_start, child_end, leaf(role, VERBATIM))
             at = child_end
         if gap or at != end:
-            self.loose.append(node)
+            self.loose.append((start, end))
+            self.own_text(start, end, children)
         if deeper:
             self.found.n = before
         return not deeper
 
-    cdef int own_text(self, node) except -1:
+    cdef int own_text(self, Py_ssize_t at, Py_ssize_t last, list children) except -1:
         """Push the text of a node in a string that none of its children covers and is a token.
 
         White space is one only behind an odd number of leaves with quotes, where a string is open.
         Children that are missing must not split the text that they stand in.
         """
-        cdef Py_ssize_t at = node.start_byte, start, end
+        cdef Py_ssize_t start, end
         cdef int quotes = 0, role
-        for child in [*node.children, None]:
+        for child in [*children, None]:
             if child is None:
-                start, end = node.end_byte, 0
+                start, end = last, 0
             else:
-                start, end = child.start_byte, child.end_byte
+                start, end = number(START, child), number(END, child)
             if start == end:
                 continue
             if at < start and (quotes & 1 or self.has_text(at, start)):
-                push(&self.found, at, start, VERBATIM)
+                push(&self.between, at, start, VERBATIM)
             at = end
             if child is not None:
                 role = self.role(VERBATIM, child)
-                if role & WHOLE or not child.child_count:
+                if role & WHOLE or not number(COUNT, child):
                     quotes += "escape" not in child.type and self.has_quote(start, end)
         return 0
 
@@ -209,11 +289,12 @@ cdef class Walk:
 
 
 def walk(root, bytes data not None, tuple roles not None, const int32_t[::1] within):
-    """Find the tokens at and below a node of a parsed text.
+    """Find the tokens of a parsed text.
 
     Iterative: a tree may be deeper than Python's recursion limit.
 
-    - ``root``: a ``tree_sitter.Node``.
+    - ``root``: the ``tree_sitter.Node``, which nobody else has: its lists of children are emptied
+      on the way, or all nodes of the tree would be in memory at once.
     - ``data``: the text, encoded.
     - ``roles``: what a node does to the walk, as one byte for each type, if leaves around it are
       plain, and if they are verbatim.
@@ -231,15 +312,15 @@ def walk(root, bytes data not None, tuple roles not None, const int32_t[::1] wit
     work.n_roles = len(plain)
     work.within = within
     work.loose = []
+    if type(root) is not _node_type:
+        find_attributes(type(root))
     work.run(root)
     spans = array("i")
-    for node in work.loose:
-        work.own_text(node)
     if work.found.n:
         spans.frombytes((<char*>work.found.data)[:work.found.n * sizeof(int32_t)])
-    if work.loose:
-        spans = in_order(spans)
-    return spans, [node.byte_range for node in work.loose]
+    if work.between.n:
+        spans.frombytes((<char*>work.between.data)[:work.between.n * sizeof(int32_t)])
+    return in_order(spans) if work.loose else spans, work.loose
 
 
 cdef object in_order(spans):
