@@ -7,6 +7,7 @@ deleted is counted over all of them at once.
 
 from __future__ import annotations
 
+from array import array
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -16,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from excise import languages
 from excise.agreement import DIFFERENT, OVERLAPS
-from excise.alignment import Edits
+from excise.alignment import Units
 from excise.display import MAX_ROWS, matrix_html, short
 from excise.errors import Cancelled, ContentError, OptionError, ParserStopped, Unparsable
 from excise.excision import WHITESPACE_ONLY, Score, score_pair, syntax_notes
@@ -816,12 +817,17 @@ def _sizes(read: _Read, index: int) -> Mapping[str, int]:
     place, sizes = read.members.index(index), Counter[str]()
     for file in read.files:
         if (revision := file.revisions.get(place)) is not None:
-            o, a = file.preparation.origin.units.starts, revision.units.starts
-            sizes[file.path] = 0
-            for o_lo, o_hi, a_lo, a_hi in Edits(revision.edits):
-                sizes[file.path] += o[o_hi] - o[o_lo] if o else o_hi - o_lo
-                sizes[file.path] += a[a_hi] - a[a_lo] if a else a_hi - a_lo
+            edits = revision.edits
+            sizes[file.path] = _size(edits[::4], edits[1::4], file.preparation.origin.units)
+            sizes[file.path] += _size(edits[2::4], edits[3::4], revision.units)
     return dict(sizes)
+
+
+def _size(low: array[int], high: array[int], units: Units) -> int:
+    """Return how many tokens some runs of units hold, each from one to another (exclusive)."""
+    if units.starts is None:
+        return sum(high) - sum(low)
+    return sum(map(units.starts.__getitem__, high)) - sum(map(units.starts.__getitem__, low))
 
 
 def _notes(

@@ -622,6 +622,40 @@ cdef class Writer:
         self.n += 1
         return 0
 
+    cdef object names(self, intern):
+        """Return the names of all tokens: each text is decoded and interned once."""
+        cdef Names distinct
+        cdef int64_t at, place = 0
+        cdef int32_t[::1] numbers, named
+        cdef Token* token
+        cdef bytes indent = _MARKS[INDENT - DEDENT].encode(), dedent = _MARKS[0].encode()
+        cdef const char* mark
+        memset(&distinct, 0, sizeof(Names))
+        found, texts = array("i", (0,)) * <Py_ssize_t>self.n, []
+        numbers = found
+        try:
+            for at in range(self.n):
+                token = &self.tokens[at]
+                if token.start < 0:
+                    mark = indent if token.start == INDENT else dedent
+                    place = number_of(
+                        &distinct, <const unsigned char*>mark, len(dedent), _K0, _K1)
+                else:
+                    place = number_of(
+                        &distinct, self.data + token.start, token.stop - token.start, _K0, _K1)
+                if place < 0:
+                    raise MemoryError("excise: out of memory while naming tokens")
+                numbers[at] = <int32_t>place
+            for at in range(distinct.n):
+                texts.append(PyUnicode_DecodeUTF8(
+                    <const char*>distinct.data[at], distinct.sizes[at], "surrogatepass"))
+        finally:
+            release(&distinct)
+        named = intern(texts)
+        for at in range(self.n):
+            numbers[at] = named[numbers[at]]
+        return found
+
     cdef list texts(self):
         """Return all tokens as they read."""
         cdef int64_t at
@@ -706,7 +740,7 @@ def assemble(tuple origin, const int32_t[::1] edits not None, list stretches not
         while at < edits.shape[0] and edits[at + 3] <= line:
             shift = edits[at + 1] - edits[at + 3]
             at += 4
-    own = intern(writer.texts())
+    own = writer.names(intern)
     own_ids = intern(keyed(writer, stretches, own, keys))
     all_tokens = array("i", (0,)) * (n + <Py_ssize_t>writer.n)
     all_first, all_ids = array("i", (0,)) * (n_lines + 1), array("i", (BLANK,)) * n_lines
