@@ -22,14 +22,14 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 from excise import syntax
-from excise.kernels._tree import assemble, line_edits
+from excise.kernels._tree import assemble, line_edits, twins
 from excise.kernels._walk import CancelFlag
-from excise.syntax import NodeTypes, encode, line_starts
+from excise.syntax import encode, line_starts
 from excise.text import WHITE, line_key
 from excise.tokens import Lines, Vocabulary, line_keys
 
 if TYPE_CHECKING:
-    from tree_sitter import Node, Tree
+    from tree_sitter import Tree
 
 Stretch = tuple[int, int]
 """Lines of the revision: the first, and one past the last."""
@@ -37,14 +37,11 @@ Stretch = tuple[int, int]
 _BLANKS = WHITE.encode()
 # White space, and what is not the first byte of a character.
 _SKIPPED = _BLANKS + bytes(range(0x80, 0xC0))
-_NO_STATE = 65_535
 # Grammars whose scanner does not hand on all that it goes by: an edited tree of theirs is not
 # always that of a parse from scratch, and not even the same in every process.
 _FORGETFUL = {"rst"}
 _NEAR = 50
 """A nearer text is looked for only where more than one in so many lines differs."""
-_SMALL = 500
-"""Nodes below one that can be written down for less than looking for twins among them costs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,16 +222,16 @@ def _most(stretches: Sequence[Stretch], side: _Side) -> bool:
 
 def _not_shared(origin: Parsed, tree: Tree, side: _Side, edits: Sequence[int]) -> list[Stretch]:
     """Return the lines of a revision, parsed alone, whose nodes may not be those of the origin."""
-    kept, low, moved = [], 0, 0
+    kept, low, moved = array("i"), 0, 0
     for at in range(0, len(edits) + 4, 4):
         high = edits[at + 2] if at < len(edits) else side.lines
         if low < high:
-            kept.append(_KeptLines(side.starts[low], side.starts[high], moved))
+            kept.extend((side.starts[low], side.starts[high], moved))
         if at < len(edits):
             low = edits[at + 3]
             moved = side.starts[low] - origin.side.starts[edits[at + 1]]
-    types = syntax.types_of(origin.grammar)
-    shared = twins(origin.tree.root_node, tree.root_node, side.data, kept, types)
+    roles = syntax.types_of(origin.grammar).roles[syntax.PLAIN]
+    shared = twins(origin.tree.root_node, tree.root_node, side.data, kept, roles)
     stale, line = [], 0
     for start, end in sorted(shared):
         first, last = side.point(start)[0], side.point(end - 1)[0]
@@ -301,113 +298,3 @@ def _widened(stale: list[Stretch], keys: Sequence[object]) -> list[Stretch]:
             merged.pop()
         merged.append((low, high))
     return merged
-
-
-class _KeptLines(NamedTuple):
-    """Whole lines that both texts have: their bytes in the revision, and by how much they moved."""
-
-    start: int
-    end: int
-    moved: int
-
-
-def twins(
-    origin: Node, revision: Node, data: bytes, kept: Sequence[_KeptLines], types: NodeTypes
-) -> Iterator[tuple[int, int]]:
-    """Yield ranges of the revision's bytes, in no order, whose nodes are those of the origin.
-
-    Nothing but white space stands between the nodes of a range. All of them are code, not parts of
-    a string, and the blocks that they stand in begin and end at the same places.
-
-    - ``data``: the bytes of the revision.
-    - ``kept``: ascending.
-    """
-    pairs = [(origin, revision)] if origin.kind_id == revision.kind_id else []
-    while pairs:
-        old, new = pairs.pop()
-        theirs = old.children
-        at = 0
-        place: _KeptLines | None = None
-        found: list[_Twin] = []
-        for own, child in enumerate(new.children):
-            start, end = child.byte_range
-            if place is None or start >= place.end:
-                place = _holding(kept, start)
-            if place is None:
-                continue
-            at, partner = _beginning(theirs, at, start - place.moved, child.kind_id)
-            if partner is None:
-                continue
-            is_whole = start < end <= place.end and end - place.moved == partner.end_byte
-            if is_whole and _is_twin(partner, child):
-                found.append(_Twin(start, end, own - at, own))
-            elif _may_share(partner, child, kept, types):
-                pairs.append((partner, child))
-        yield from _runs(found, data)
-
-
-class _Twin(NamedTuple):
-    """A child that both have: its bytes, how far its place among the children moved, its place."""
-
-    start: int
-    end: int
-    moved: int
-    place: int
-
-
-def _runs(found: Sequence[_Twin], data: bytes) -> Iterator[tuple[int, int]]:
-    """Yield the ranges of children that stand side by side in both trees."""
-    first = 0
-    for last, twin in enumerate(found):
-        after = found[last + 1] if last + 1 < len(found) else None
-        if (
-            after is None
-            or (after.moved, after.place) != (twin.moved, twin.place + 1)
-            or data[twin.end : after.start].strip()
-        ):
-            yield found[first].start, twin.end
-            first = last + 1
-
-
-def _beginning(nodes: Sequence[Node], at: int, byte: int, kind: int) -> tuple[int, Node | None]:
-    """Return the first node of a type that begins at a byte, from a place on, and its place."""
-    count = len(nodes)
-    while at < count and nodes[at].start_byte < byte:
-        at += 1
-    for index in range(at, count):
-        node = nodes[index]
-        if node.start_byte != byte:
-            break
-        if node.kind_id == kind:
-            return index, node
-    return at, None
-
-
-def _holding(kept: Sequence[_KeptLines], byte: int) -> _KeptLines | None:
-    """Return the kept lines that hold a byte."""
-    at = bisect_right(kept, byte, key=itemgetter(0)) - 1
-    return kept[at] if at >= 0 and byte < kept[at].end else None
-
-
-def _is_twin(old: Node, new: Node) -> bool:
-    """Whether two nodes of one type over the same text are the same, with all below them."""
-    if not new.child_count:
-        return not old.child_count
-    state, count = new.parse_state, new.descendant_count
-    if state != old.parse_state or count != old.descendant_count:
-        return False
-    if old.has_error or new.has_error:
-        return False
-    return state != _NO_STATE or (count < _SMALL and str(new) == str(old))
-
-
-def _may_share(old: Node, new: Node, kept: Sequence[_KeptLines], types: NodeTypes) -> bool:
-    """Whether to look for twins below two nodes of one type that begin at the same place."""
-    if not new.child_count or new.start_point.row == new.end_point.row:
-        return False
-    if types.is_opaque(new.kind_id):
-        return False
-    if not types.is_block(new.kind_id):
-        return True
-    place = _holding(kept, new.end_byte - 1)
-    return place is not None and new.end_byte - place.moved == old.end_byte

@@ -341,18 +341,6 @@ class NodeTypes:
     comments: frozenset[int]
     """The types that ``comments=drop`` takes out."""
 
-    def is_opaque(self, number: int) -> bool:
-        """Whether nodes below this type are part of a string or of a single token."""
-        return bool(self._role(number) & (_TURNS | _WHOLE))
-
-    def is_block(self, number: int) -> bool:
-        """Whether INDENT and DEDENT stand around code of this type."""
-        return bool(self._role(number) & _BLOCK)
-
-    def _role(self, number: int) -> int:
-        roles = self.roles[PLAIN]
-        return roles[number] if number < len(roles) else 0  # an error has a number of its own
-
     @classmethod
     def of(cls, language: Language, grammar: str) -> NodeTypes:
         """Judge every type of a grammar by its name."""

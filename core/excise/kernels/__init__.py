@@ -19,8 +19,9 @@ kernel               what it does                      who calls it
 ``_bytes``           classes of bytes                  _lexer, _tree, _hunks
 ``_lexer``           lexical tokens, line by line;     alignment, preparation, tokens, _hunks
                      ints for byte strings
-``_tree``            the walk of a syntax tree, and    syntax, reparse
-                     the tokens of a text
+``_tree``            the walk of a syntax tree, the    syntax, reparse
+                     tokens of a text, and what two
+                     trees and texts share
 ``_names``           the names in a syntax tree        bindings
 ``_diff``            the lines of a hunk, counted      patches
 ``_hunks``           hunks of patches as ints          patches

@@ -53,6 +53,11 @@ cdef enum:
     END = 2
     COUNT = 3
     CHILDREN = 4
+    STATE = 5
+    BELOW = 6
+    BROKEN = 7
+    NO_STATE = 65535      # several ways were before the parser: it notes no state
+    SMALL = 500           # so many nodes are written down sooner than looked at one by one
     INDENT = -1           # tokens that are marks
     DEDENT = -2
     BLANK = -1            # the name of a line without a key
@@ -86,14 +91,26 @@ cdef int push(Found* found, Py_ssize_t start, Py_ssize_t end, int kind) except -
     return 0
 
 
+cdef inline bint has_text(
+    const unsigned char* data, Py_ssize_t start, Py_ssize_t end
+) noexcept:
+    """Whether there is more than white space between two places."""
+    while start < end and is_white(data[start]):
+        start += 1
+    return start < end
+
+
 cdef inline int leaf(int role, int kind) noexcept:
     """Return what the span of a node is whose parent's leaves are of a kind."""
     kind ^= role & TURNS
     return COMMENT if role & DROPPED and kind == PLAIN else kind
 
 
-cdef Attribute[5] _ATTRIBUTES
-cdef list _NAMES = [b"kind_id", b"start_byte", b"end_byte", b"child_count", b"children"]
+cdef Attribute[8] _ATTRIBUTES
+cdef list _NAMES = [
+    b"kind_id", b"start_byte", b"end_byte", b"child_count", b"children",
+    b"parse_state", b"descendant_count", b"has_error",
+]
 cdef type _node_type = None
 
 
@@ -119,6 +136,11 @@ cdef inline Py_ssize_t number(int attribute, node) except? -1:
 
 cdef inline list children_of(node):
     return <list>_ATTRIBUTES[CHILDREN].get(node, _ATTRIBUTES[CHILDREN].closure)
+
+
+cdef inline int look_at(node) except -1:
+    """Be ready to read nodes of this type."""
+    return find_attributes(type(node)) if type(node) is not _node_type else 0
 
 
 cdef class Walk:
@@ -265,7 +287,7 @@ cdef class Walk:
                 start, end = number(START, child), number(END, child)
             if start == end:
                 continue
-            if at < start and (quotes & 1 or self.has_text(at, start)):
+            if at < start and (quotes & 1 or has_text(self.data, at, min(start, self.size))):
                 push(&self.between, at, start, VERBATIM)
             at = end
             if child is not None:
@@ -275,12 +297,6 @@ cdef class Walk:
         return 0
 
     # A node may end behind the text: a parser may be given a last line end.
-    cdef bint has_text(self, Py_ssize_t start, Py_ssize_t end) noexcept:
-        end = min(end, self.size)
-        while start < end and is_white(self.data[start]):
-            start += 1
-        return start < end
-
     cdef bint has_quote(self, Py_ssize_t start, Py_ssize_t end) noexcept:
         end = min(end, self.size)
         while start < end and self.data[start] not in b"\"'`":
@@ -312,8 +328,7 @@ def walk(root, bytes data not None, tuple roles not None, const int32_t[::1] wit
     work.n_roles = len(plain)
     work.within = within
     work.loose = []
-    if type(root) is not _node_type:
-        find_attributes(type(root))
+    look_at(root)
     work.run(root)
     spans = array("i")
     if work.found.n:
@@ -328,6 +343,120 @@ cdef object in_order(spans):
     flat = iter(spans)
     triples = sorted(zip(flat, flat, flat), key=itemgetter(0))
     return array("i", [number for triple in triples for number in triple])
+
+
+# ------------------------------------------------------------------------------------------------
+# Nodes that two trees share.
+
+cdef struct Kept:
+    # Whole lines that both texts have: bytes of the revision, and by how much they moved.
+    int32_t start
+    int32_t end
+    int32_t moved
+
+
+cdef const Kept* holding(const int32_t[::1] kept, Py_ssize_t byte) noexcept:
+    """Return the kept lines that hold a byte, or NULL."""
+    cdef const Kept* lines = <const Kept*>start_of(kept)
+    cdef Py_ssize_t low = 0, high = kept.shape[0] // 3, middle
+    while low < high:
+        middle = (low + high) >> 1
+        if lines[middle].start <= byte:
+            low = middle + 1
+        else:
+            high = middle
+    return lines + low - 1 if low and byte < lines[low - 1].end else NULL
+
+
+cdef Py_ssize_t beginning(
+    list nodes, Py_ssize_t* at, Py_ssize_t byte, Py_ssize_t kind
+) except -2:
+    """Return the first node of a type that begins at a byte, -1 if none does.
+
+    - ``at``: where to begin, and then where to go on.
+    """
+    cdef Py_ssize_t n = len(nodes), place
+    while at[0] < n and number(START, nodes[at[0]]) < byte:
+        at[0] += 1
+    for place in range(at[0], n):
+        if number(START, nodes[place]) != byte:
+            break
+        if number(KIND, nodes[place]) == kind:
+            at[0] = place
+            return place
+    return -1
+
+
+cdef bint is_twin(old, new) except -1:
+    """Whether two nodes of one type over the same text are the same, with all below them."""
+    cdef Py_ssize_t state, count
+    if not number(COUNT, new):
+        return not number(COUNT, old)
+    state, count = number(STATE, new), number(BELOW, new)
+    if state != number(STATE, old) or count != number(BELOW, old):
+        return False
+    if number(BROKEN, old) or number(BROKEN, new):
+        return False
+    return state != NO_STATE or (count < SMALL and str(new) == str(old))
+
+
+def twins(origin, revision, bytes data not None, const int32_t[::1] kept not None,
+          bytes roles not None):
+    """Return ranges of the revision's bytes, in no order, whose nodes are those of the origin.
+
+    Nothing but white space stands between the nodes of a range. All of them are code, not parts of
+    a string, and the blocks that they stand in begin and end at the same places.
+
+    - ``origin``, ``revision``: the root nodes of two trees that were parsed apart.
+    - ``data``: the bytes of the revision.
+    - ``kept``: whole lines that both have, flat and ascending: start and end in bytes of the
+      revision, and by how many bytes they moved.
+    - ``roles``: what nodes do to a walk where leaves are plain, by type.
+    """
+    cdef const unsigned char* text = <const unsigned char*><const char*>data
+    cdef Py_ssize_t size = len(data), n_roles = len(roles), start, end, own, at, kind
+    cdef Py_ssize_t first, last, place, moved
+    cdef const Kept* lines
+    cdef const Kept* behind
+    cdef int role
+    cdef list theirs
+    look_at(revision)
+    found = []
+    pairs = [(origin, revision)] if number(KIND, origin) == number(KIND, revision) else []
+    while pairs:
+        old, new = pairs.pop()
+        theirs = children_of(old)
+        at, lines = 0, NULL
+        first = last = place = moved = -1      # of the range that is being found
+        for own, child in enumerate(children_of(new)):
+            start, end, kind = number(START, child), number(END, child), number(KIND, child)
+            if lines is NULL or start >= lines.end:
+                lines = holding(kept, start)
+            if lines is NULL or beginning(theirs, &at, start - lines.moved, kind) < 0:
+                continue
+            partner = theirs[at]
+            if (start < end <= lines.end and end - lines.moved == number(END, partner)
+                    and is_twin(partner, child)):
+                if (first < 0 or own - at != moved or own != place + 1
+                        or has_text(text, last, min(start, size))):
+                    if first >= 0:
+                        found.append((first, last))
+                    first, moved = start, own - at
+                last, place = end, own
+                continue
+            # Whether to look for twins below the two.
+            role = roles[kind] if kind < n_roles else 0
+            if (role & (TURNS | WHOLE) or start >= size or not number(COUNT, child)
+                    or memchr(text + start, 10, min(end, size) - start) is NULL):
+                continue
+            if role & BLOCK:
+                behind = holding(kept, end - 1)
+                if behind is NULL or end - behind.moved != number(END, partner):
+                    continue
+            pairs.append((partner, child))
+        if first >= 0:
+            found.append((first, last))
+    return found
 
 
 # ------------------------------------------------------------------------------------------------
