@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from array import array
 from pathlib import Path
+from threading import Thread
 
 import pytest
 from hypothesis import given
@@ -13,6 +14,7 @@ from tests import archive
 from tests.reference.budget import examples
 
 from excise import languages, syntax
+from excise.kernels._tree import walk as walk_nodes
 from excise.syntax import DEDENT, INDENT, VERBATIM, encode
 from excise.text import WHITE, TokenList, normalise
 
@@ -202,6 +204,12 @@ def test_a_node_of_which_nothing_is_left_is_no_leaf():
     place = text.index("c")
     assert tree.root_node.descendant_for_byte_range(place, place + 1).child_count
     assert syntax.walk(tree, encode(text), "xml", [(place, place + 1)]).spans == array("i")
+
+
+def test_what_is_no_node_of_a_tree_is_not_walked():
+    with pytest.raises(AttributeError, match=r"Thread is no node of tree-sitter: .*'children'"):
+        walk_nodes(Thread(), b"x = 1", (b"", b""), None)
+    assert syntax.tokenise("x = 1", "python").tokens == ["x", "=", "1"]
 
 
 def test_a_walk_says_which_strings_hold_text_that_no_leaf_covers():

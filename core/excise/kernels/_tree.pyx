@@ -118,14 +118,16 @@ cdef int find_attributes(type of) except -1:
     """Find out how nodes are read: by the getters that their type has."""
     global _node_type
     cdef PyGetSetDef* known = <PyGetSetDef*>PyType_GetSlot(of, Py_tp_getset)
+    cdef Attribute[8] found
     missing = set(_NAMES)
     while known is not NULL and known.name is not NULL:
         if known.name in missing:
             missing.discard(known.name)
-            _ATTRIBUTES[_NAMES.index(known.name)] = Attribute(known.get, known.closure)
+            found[_NAMES.index(known.name)] = Attribute(known.get, known.closure)
         known += 1
     if missing:
-        raise AttributeError(f"nodes of this tree-sitter have no {sorted(missing)}")
+        raise AttributeError(f"{of.__name__} is no node of tree-sitter: no {sorted(missing)}")
+    memcpy(_ATTRIBUTES, found, sizeof(found))
     _node_type = of
     return 0
 
@@ -420,6 +422,7 @@ def twins(origin, revision, bytes data not None, const int32_t[::1] kept not Non
     cdef const Kept* behind
     cdef int role
     cdef list theirs
+    look_at(origin)
     look_at(revision)
     found = []
     pairs = [(origin, revision)] if number(KIND, origin) == number(KIND, revision) else []
