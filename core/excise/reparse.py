@@ -253,19 +253,25 @@ def _walked(
     one line turns blank text on another into white space), so such a node is walked as a whole.
     """
     size = len(side.data)
+    found: tuple[array[int], list[tuple[int, int]]] | None = None
     while True:
         stretches = _widened(stale, keys)
         ranges = [(side.starts[low], min(side.starts[high], size)) for low, high in stretches]
-        spans, loose = syntax.walk(tree, side.data, grammar, ranges)
-        torn = [span for span in loose if not _is_inside(span[0], min(span[1], size), ranges)]
+        spans, loose = found or syntax.walk(tree, side.data, grammar, ranges)
+        torn = [span for span in loose if _is_torn(span[0], min(span[1], size), ranges)]
         if not torn:
             return stretches, spans
         stale = stale + [(side.point(start)[0], side.point(end)[0] + 1) for start, end in torn]
+        # What is added may touch the next one, and so on, through a long table of strings.
+        found = found or syntax.walk(tree, side.data, grammar)
 
 
-def _is_inside(start: int, end: int, ranges: Sequence[tuple[int, int]]) -> bool:
-    at = bisect_right(ranges, start, key=itemgetter(0)) - 1
-    return at >= 0 and end <= ranges[at][1]
+def _is_torn(start: int, end: int, ranges: Sequence[tuple[int, int]]) -> bool:
+    """Whether bytes are partly in one of the ranges, which are ascending and apart."""
+    at = bisect_right(ranges, start, key=itemgetter(1))
+    if at == len(ranges) or end <= ranges[at][0]:
+        return False
+    return start < ranges[at][0] or ranges[at][1] < end
 
 
 def _keys(old: Sequence[Hashable | None], edits: array[int], side: _Side) -> list[Hashable | None]:
