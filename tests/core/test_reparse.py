@@ -208,6 +208,17 @@ def test_of_broken_syntax_only_what_is_not_the_origins_is_walked(head, monkeypat
     assert inherits(head + functions, revision, "python")
 
 
+def test_strings_that_touch_are_found_in_one_more_walk(monkeypatch):
+    """Each is looked at as a whole, and its first line is the last line of the one before."""
+    script = "cat <<E\na $b\n\nc\nE\n" * 40
+    vocabulary, walks, walk = Vocabulary(), [], syntax.walk
+    kept = parsed(script, "bash", vocabulary)
+    monkeypatch.setattr(syntax, "walk", lambda *of: (walks.append(of), walk(*of))[1])
+    revision = script.replace("a $b", "a $c", 1)
+    check(reparse(kept, revision, vocabulary), revision, vocabulary)
+    assert len(walks) <= 3  # two of the revision, and one to check it
+
+
 HISTORIES = {
     "python": "def f{n}(a):\n    if a:\n        b = (a, {n})\n    return b\n\n",
     "c": "int f{n}(int a)\n{{\n\tint b = a * {n};\n\n\treturn b;\n}}\n",
