@@ -19,7 +19,7 @@ from __future__ import annotations
 import posixpath
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Set
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -219,18 +219,7 @@ class NameReader:
         used: dict[str, list[_NewUse]] = {}
         added = {}
         for file, before, after in every:
-            family = before.family
-            is_open = family in _OPEN and _OPEN[family].search(after.text)
-            has_any_member = bool(_OPEN_CLASS.search(after.text))
-            words = set(_WORD.findall(after.text)) if before.is_broken else set[str]()
-            hidden = _hidden(before)
-            for name, is_member in before.names.defined.items():
-                last = _last(name)
-                if (is_member and (last in _COMMON or has_any_member)) or last in words:
-                    continue
-                if last not in given and not is_open:
-                    is_hidden = not is_member and last in hidden
-                    taken.append(_Taken(file.path, name, is_member, family, is_hidden))
+            taken += _taken(file.path, before, after, given)
             for name, new in _new_uses(file, before, after):
                 used.setdefault(name, []).append(new)
             new_names = after.names.defined.keys() - before.names.defined
@@ -271,6 +260,23 @@ class NameReader:
             names.bound.update(functions - names.bound.keys())
             names = names._replace(defined=defined)
         return _FileNames(text, family, names, is_broken)
+
+
+def _taken(path: str, before: _FileNames, after: _FileNames, given: Set[str]) -> Iterator[_Taken]:
+    """Yield what a text defines, and no text after the edit does, as far as that can be said."""
+    family = before.family
+    lost = [
+        (name, member) for name, member in before.names.defined.items() if _last(name) not in given
+    ]
+    if not lost or (family in _OPEN and _OPEN[family].search(after.text)):
+        return
+    has_any_member = bool(_OPEN_CLASS.search(after.text))
+    words = set(_WORD.findall(after.text)) if before.is_broken else set[str]()
+    hidden = _hidden(before)
+    for name, is_member in lost:
+        last = _last(name)
+        if last not in words and not (is_member and (last in _COMMON or has_any_member)):
+            yield _Taken(path, name, is_member, family, not is_member and last in hidden)
 
 
 def _new_uses(
