@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import typing
 from dataclasses import replace
 from itertools import cycle, islice
@@ -96,6 +97,7 @@ def main() -> None:
     """Print all rows."""
     guard = Guard()
     guard.install()
+    gc.disable()  # as in a worker, which collects while nobody asks
     for count, lines in SHAPES:
         show(count, lines, guard)
     pool, patch = Pool(), parse(PATCH)

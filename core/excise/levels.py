@@ -86,6 +86,7 @@ class CodeForms:
         self._written: dict[str, str] = {}
         self._names: dict[str, tuple[str, Mapping[str, Sequence[str]]]] = {}
         self._changed: dict[str, Counter[tuple[int, Statement]]] = {}
+        self._forgotten = 0  # texts, since the items were looked through
 
     def code(self, text: str, cancel: CancelFlag | None = None) -> str:
         """Return a key that is equal for texts with the same code."""
@@ -158,12 +159,17 @@ class CodeForms:
 
     def keep(self, texts: Collection[object]) -> None:
         """Forget all texts but these, and the origin's."""
+        before = len(self._read)
         tables: list[dict[str, Any]] = [self._read, self._codes, self._names, self._changed]
         for known in tables:
             for text in [text for text in known if text not in texts and text != self._origin]:
                 del known[text]
         if self._by_tokens:  # they stand for others
             self._by_tokens, self._written, self._codes = {}, {}, {}
+        self._forgotten += before - len(self._read)
+        if self._forgotten <= len(self._read):
+            return  # looking through all forms is for many texts at once
+        self._forgotten = 0
         used = {
             id(form) for root in self._read.values() if root is not None for form in root.walk()
         }
