@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, lru_cache, partial
 
 from excise import Cluster
 from excise.agreement import SAME
@@ -176,9 +176,49 @@ LONGEST = 160
 """The most characters of a line that are shown."""
 
 
+class _ChangedLines:
+    """The lines that a proposal adds and deletes, stripped, that are not blank.
+
+    ``places``: by its term of ``where``, the path, number and text of a line of the target, the
+    first of them.
+    """
+
+    def __init__(self, patch: Patch) -> None:
+        self.added, self.deleted = Counter[str](), Counter[str]()
+        self.places: dict[str, tuple[str, int, str]] = {}
+        for pair in compared(patch, IGNORED)[0]:
+            path = pair.old or pair.path
+            for hunk in pair.hunks:
+                number = hunk.old_start
+                for line in text_of(hunk.lines):
+                    bare = line[1:].strip()
+                    self.places.setdefault(place_of(path, line), (path, number, bare[:LONGEST]))
+                    if bare and line[:1] != " ":
+                        (self.deleted if line[:1] == "-" else self.added)[bare] += 1
+                    number += line[:1] != "+"
+
+    @cached_property
+    def bumped(self) -> frozenset[str]:
+        """The lines of a patch that changes versions alone, without these, or else none."""
+        if self.added.total() != self.deleted.total():
+            return frozenset()
+        added, deleted = (
+            Counter(_VERSION.sub("0", line) for line in lines.elements())
+            for lines in (self.added, self.deleted)
+        )
+        return frozenset(added if added == deleted else ())
+
+    def undoes(self, other: _ChangedLines) -> bool:
+        """Whether one patch deletes nearly all lines that the other adds, and the reverse."""
+        mirrored = (self.added & other.deleted).total() + (self.deleted & other.added).total()
+        alike = (self.added & other.added).total() + (self.deleted & other.deleted).total()
+        every = self.added, self.deleted, other.added, other.deleted
+        return mirrored > alike and 2 * mirrored >= UNDONE * sum(lines.total() for lines in every)
+
+
 def reasons_of(
-    patch: Patch,
-    other: Patch,
+    lines: _ChangedLines,
+    other: _ChangedLines,
     a: Evidence,
     b: Evidence,
     is_common: Callable[[str], bool],
@@ -186,27 +226,19 @@ def reasons_of(
 ) -> SharedReasons:
     """Return the reasons of a pair.
 
-    - ``patch``, ``other``: the patches, of which lines are shown.
+    - ``lines``, ``other``: what the two change, of which lines are shown.
     - ``closes``: the issues that both close.
     - ``is_common``: whether a term of ``where`` is in so many patches that it is not a reason.
     """
-    places = _heaviest(a.where, b.where, len(a.where.terms))
-    wanted = {term for term in places if "\0" in term and not is_common(term)}
-    first_lines: dict[str, SharedLine] = {}
-    for pair in compared(patch, IGNORED)[0]:
-        path = pair.old or pair.path
-        for hunk in pair.hunks:
-            number = hunk.old_start
-            for line in text_of(hunk.lines):
-                place = place_of(path, line)
-                if place in wanted and place not in first_lines:
-                    first_lines[place] = SharedLine(
-                        path=path, line=number, text=line[1:].strip()[:LONGEST]
-                    )
-                number += line[:1] != "+"
-    where = [first_lines[term] for term in places if term in first_lines][:PLACES]
+    places = [
+        term
+        for term in _heaviest(a.where, b.where, len(a.where.terms))
+        if "\0" in term and term in lines.places and not is_common(term)
+    ]
+    shown = (lines.places[term] for term in places[:PLACES])
+    where = [SharedLine(path=path, line=number, text=text) for path, number, text in shown]
     # The longest line that both add, if it has enough letters to be meaningful.
-    both = _changed(patch)[0].keys() & _changed(other)[0].keys()
+    both = lines.added.keys() & other.added.keys()
     telling = [line for line in both if sum(map(str.isalnum, line)) >= TELLING]
     added = [f"+{max(telling, key=lambda line: (len(line), line))[:LONGEST]}"] if telling else []
     words = _heaviest(a.what, b.what, 8)
@@ -216,34 +248,6 @@ def reasons_of(
     return SharedReasons(
         closes=sorted(closes), where=where, what=what[:WORDS], why=why_words[:WORDS]
     )
-
-
-def undoes(patch: Patch, other: Patch) -> bool:
-    """Whether one patch deletes nearly all lines that the other adds, and the reverse."""
-    (added, deleted), (other_added, other_deleted) = _changed(patch), _changed(other)
-    mirrored = (added & other_deleted).total() + (deleted & other_added).total()
-    alike = (added & other_added).total() + (deleted & other_deleted).total()
-    total = sum(lines.total() for lines in (added, deleted, other_added, other_deleted))
-    return mirrored > alike and 2 * mirrored >= UNDONE * total
-
-
-def bumped(patch: Patch) -> frozenset[str]:
-    """Return the lines of a patch that changes versions alone, without these, or else none."""
-    added, deleted = (
-        Counter(_VERSION.sub("0", line) for line in lines.elements()) for lines in _changed(patch)
-    )
-    return frozenset(added if added == deleted else ())
-
-
-def _changed(patch: Patch) -> tuple[Counter[str], Counter[str]]:
-    """Return the lines added and deleted, stripped, that are not blank."""
-    lines: tuple[Counter[str], Counter[str]] = (Counter(), Counter())
-    for pair in compared(patch, IGNORED)[0]:
-        for hunk in pair.hunks:
-            for line in text_of(hunk.lines):
-                if line[:1] != " " and (bare := line[1:].strip()):
-                    lines[line[:1] == "-"][bare] += 1
-    return lines
 
 
 def _heaviest(a: Bag, b: Bag, most: int) -> list[str]:
@@ -362,9 +366,8 @@ def find_duplicates(
     for index in range(len(queries)):
         for pair in finder.nearest(index, among, top):
             pairs.setdefault((min(pair.new, pair.other), max(pair.new, pair.other)), pair)
-    explained = map(finder.explained, sorted(pairs.values(), key=_order))
-    ordered = tuple(sorted(explained, key=lambda pair: bool(pair.otherwise)))
-    return Duplicates(proposals, len(queries), ordered, finder.signature)
+    explained = finder.explained(pairs.values())
+    return Duplicates(proposals, len(queries), explained, finder.signature)
 
 
 def _order(pair: Pair) -> tuple[bool, bool, float, float, int, int]:
@@ -391,6 +394,9 @@ class _PairFinder:
         for done, proposal in enumerate(proposals, start=1):
             pool.add(proposal.evidence(reader))
             advance(done)
+        self._lines = lru_cache(_LINES_KEPT)(
+            lambda index: _ChangedLines(self.proposals[index].whole)
+        )
         # The pool of "same edit" counts only the pairs that are asked about.
         self._edits = Pool()
         self._numbers: dict[int, int] = {}
@@ -451,11 +457,25 @@ class _PairFinder:
         closes = both if relation.mean >= LITTLE else frozenset[str]()
         return Pair(new, other, relation, is_same_edit=is_same_edit, closes=closes)
 
-    def explained(self, pair: Pair, *, always: bool = False) -> Pair:
+    def explained(self, pairs: Collection[Pair], *, always: bool = False) -> tuple[Pair, ...]:
+        """Return pairs explained, the most probable first, and last those with another reason.
+
+        Pairs that hang together are read one after the other, as not all lines are kept.
+        """
+        edges = [(pair.new, pair.other) for pair in pairs]
+        groups = enumerate(components(len(self.proposals), edges))
+        group_of = {member: at for at, group in groups for member in group}
+        ordered = sorted(pairs, key=_order)
+        together = sorted(range(len(ordered)), key=lambda at: group_of[ordered[at].new])
+        explained = {at: self._explained(ordered[at], always) for at in together}
+        pairs = [explained[at] for at in range(len(ordered))]
+        return tuple(sorted(pairs, key=lambda pair: bool(pair.otherwise)))
+
+    def _explained(self, pair: Pair, always: bool) -> Pair:
         """Return a pair with everything that is reported about it, or little if not related."""
         if pair.level == "none" and not (pair.is_same_edit or always):
             return pair
-        a, b = (self.proposals[number] for number in (pair.new, pair.other))
+        lines, other = (self._lines(number) for number in (pair.new, pair.other))
         evidence = [self.pool.evidence[number] for number in (pair.new, pair.other)]
         likeness = self._edits.likeness(self._number(pair.new), self._number(pair.other))
         is_common, closes = self._is_common, pair.closes
@@ -463,12 +483,13 @@ class _PairFinder:
             pair,
             likeness=likeness,
             is_same_edit=pair.is_same_edit or likeness.word in SAME,
-            otherwise=self._otherwise(pair, a, b),
-            reasons=reasons_of(a.whole, b.whole, evidence[0], evidence[1], is_common, closes),
+            otherwise=self._otherwise(pair, lines, other),
+            reasons=reasons_of(lines, other, evidence[0], evidence[1], is_common, closes),
         )
 
-    def _otherwise(self, pair: Pair, a: Proposal, b: Proposal) -> str:
-        if undoes(a.whole, b.whole):
+    def _otherwise(self, pair: Pair, lines: _ChangedLines, other: _ChangedLines) -> str:
+        a, b = (self.proposals[number] for number in (pair.new, pair.other))
+        if lines.undoes(other):
             return REVERTS
         if a.is_stacked_with(b):
             return BUILDS_ON
@@ -477,13 +498,16 @@ class _PairFinder:
             return BACKPORT
         is_own = bool(a.who) and a.who == b.who
         are_serial = is_own or (_BOT.search(a.author) and _BOT.search(b.author))
-        if are_serial and a.parts != b.parts and bumped(a.whole) & bumped(b.whole):
+        if are_serial and a.parts != b.parts and lines.bumped & other.bumped:
             return BUMPS
         return AUTHOR if is_own else ""
 
     def _is_common(self, term: str) -> bool:
         return self._places[term] > max(FEW, len(self.proposals) // COMMON)
 
+
+_LINES_KEPT = 2000
+"""Proposals of which changed lines are kept."""
 
 _LEAST = 0.5
 """Below the probability at which "possibly" begins."""
@@ -532,8 +556,5 @@ def find_issues(
         if member != group.representative
     ]
     distinct = {(min(pair.new, pair.other), max(pair.new, pair.other)): pair for pair in pairs}
-    explained = (
-        finder.explained(pair, always=True) for pair in sorted(distinct.values(), key=_order)
-    )
-    ordered = tuple(sorted(explained, key=lambda pair: bool(pair.otherwise)))
-    return Duplicates(tuple(proposals), len(proposals), ordered, finder.signature), groups
+    explained = finder.explained(distinct.values(), always=True)
+    return Duplicates(tuple(proposals), len(proposals), explained, finder.signature), groups
