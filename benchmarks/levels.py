@@ -14,13 +14,13 @@ import tempfile
 from measure import seconds_of_children
 
 ROUNDS = 9
-REVIEW = "from excise_server.cli import main; main()"
+REVIEW = "import sys; from excise_server.cli import main; sys.exit(main())"
 WITHOUT = f"""
 from collections import Counter
 from excise import levels
 
 def keys(programs, key_of, chosen=None):
-    every = range(len(programs._edited)) if chosen is None else chosen
+    every = range(len(programs.edited)) if chosen is None else chosen
     return tuple(programs._key(index, levels._text) for index in every)
 
 levels.Programs._keys = keys
