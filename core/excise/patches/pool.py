@@ -18,7 +18,7 @@ from excise.kernels._matches import pair
 from excise.kernels._patches import Index
 from excise.kernels._search import Search
 from excise.patches.features import IGNORED, PatchFeatures, Reader, paired
-from excise.patches.identity import PatchIds, ids_of
+from excise.patches.identity import PatchIds, ids_of, patch_id
 from excise.patches.model import Patch, PatchError
 from excise.regions import Count
 from excise.signature import DEFINITION, MAX_ORDER
@@ -228,7 +228,7 @@ class Pool:
 
     def patch_id(self, i: int) -> str:
         """Return the name that equal patches share."""
-        return self.ids(i).patch
+        return self._ids[i].patch if i in self._ids else patch_id(self.patches[i])
 
     def near(self, least: float, map: Map = map) -> list[tuple[int, int, float]]:
         """Return the pairs (i, j, score), i < j, that score above 0, and at least `least`."""
