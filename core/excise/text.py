@@ -108,7 +108,23 @@ def raw_lines(text: str) -> list[str]:
     >>> raw_lines("a\n\nb")
     ['a\n', '\n', 'b']
     """
-    return StringIO(text, newline="\n").readlines()
+    return StringIO(text, newline="\n").readlines()  # which ends lines nowhere else
+
+
+def shared_lines(a: Sequence[str], b: Sequence[str]) -> int:
+    """Return how many first lines two texts share. Halves are compared as wholes.
+
+    >>> shared_lines(["a", "b", "c"], ["a", "b", "d"])
+    2
+    """
+    shared, most = 0, min(len(a), len(b))
+    while shared < most:
+        middle = (shared + most + 1) // 2
+        if a[shared:middle] == b[shared:middle]:
+            shared = middle
+        else:
+            most = middle - 1
+    return shared
 
 
 def byte_lines(data: bytes) -> list[bytes]:

@@ -3,6 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
+from excise import align
 from excise.text import Text
 from excise_server.editor.places import LineMap
 
@@ -42,3 +43,17 @@ def test_what_is_typed_beside_a_hunk_is_not_part_of_it():
     assert lines.span(1, 2) == (2, 3)
     assert lines.span(1, 1) == (2, 2)
     assert lines.cover(1, 1) == (1, 2)
+
+
+FEW_LINES = st.lists(st.sampled_from("ab"), max_size=9)
+
+
+@given(FEW_LINES, FEW_LINES, FEW_LINES, FEW_LINES)
+def test_a_line_map_is_the_canonical_alignment(head, tail, old, new):
+    """Although what both begin and end with is not aligned."""
+    origin, text = [*head, *old, *tail], [*head, *new, *tail]
+    aligned = LineMap(align(origin, text).edits)
+    lines = LineMap.between(origin, text)
+    spans = [(lo, hi) for hi in range(len(origin) + 1) for lo in range(hi + 1)]
+    for look in (LineMap.span, LineMap.cover, LineMap.crosses):
+        assert [look(lines, *span) for span in spans] == [look(aligned, *span) for span in spans]

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 import excise
 from excise.alignment import align
-from excise.text import Text, normalise, raw_lines
+from excise.text import Text, normalise, raw_lines, shared_lines
 from excise.tokens import Vocabulary
 from excise_server.wire.worker import Site
 
@@ -93,8 +93,8 @@ def _matched(
             and (not is_last or stop + len(after) == len(lines))
         }
         if not complete:
-            best = max(spans, key=lambda stop: _common(lines, stop, after), default=0)
-            if spans and _common(lines, best, after):
+            best = max(spans, key=lambda stop: shared_lines(lines[stop:], after), default=0)
+            if spans and shared_lines(lines[best:], after):
                 steps.append({best: spans[best]})
             break
         steps.append(complete)
@@ -103,18 +103,6 @@ def _matched(
     for step in reversed(steps):
         matched.insert(0, step[matched[0][0]] if matched else next(iter(step.values())))
     return matched
-
-
-def _common(lines: Lines, start: int, after: Lines) -> int:
-    """Return how many of some lines follow from a line on."""
-    common, most = 0, min(len(after), len(lines) - start)
-    while common < most:  # halves, each compared as a whole
-        middle = (common + most + 1) // 2
-        if lines[start + common : start + middle] == after[common:middle]:
-            common = middle
-        else:
-            most = middle - 1
-    return common
 
 
 class LineMap:
@@ -128,8 +116,8 @@ class LineMap:
     @classmethod
     def between(cls, origin: Sequence[str], lines: Sequence[str]) -> LineMap:
         """Align two texts by their exact lines."""
-        head = _common(lines, 0, origin)
-        tail = _common(lines[head:][::-1], 0, origin[head:][::-1])
+        head = shared_lines(origin, lines)
+        tail = shared_lines(origin[head:][::-1], lines[head:][::-1])
         vocabulary = Vocabulary()  # of what is left, as most lines are on both sides
         rest = [vocabulary.intern(part[head : len(part) - tail]) for part in (origin, lines)]
         edits = align(*rest).edits

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from excise.alignment import align
 from excise.patches import Binary, FilePair
 from excise.patches.blocks import Span, hunks_between
-from excise.text import line_key, raw_lines
+from excise.text import line_key, raw_lines, shared_lines
 from excise.tokens import Vocabulary
 from excise_server.foundation.file_bytes import ByteLines, byte_facts, text_of_bytes
 
@@ -141,13 +141,13 @@ def differing_lines(old: Sequence[str], new: Sequence[str]) -> Iterator[Span]:
 
 def _differing(old: Sequence[str], new: Sequence[str]) -> Iterator[Span]:
     """Yield the spans between lines of equal keys, and such lines if their ends differ."""
-    head = _shared(old, new)
+    head = shared_lines(old, new)
     o_lo, a_lo = head, head
     for o, a in [*_matched(old, new, head), (len(old), len(new))]:
         if old[o_lo:o] != new[a_lo:a]:
             gaps = old[o_lo:o], new[a_lo:a]
-            front = _shared(*gaps)
-            back = _shared(*(gap[front:][::-1] for gap in gaps))
+            front = shared_lines(*gaps)
+            back = shared_lines(*(gap[front:][::-1] for gap in gaps))
             yield o_lo + front, o - back, a_lo + front, a - back
         if o < len(old) and old[o] != new[a]:
             yield o, o + 1, a, a + 1
@@ -165,12 +165,6 @@ def _matched(old: Sequence[str], new: Sequence[str], head: int) -> Iterator[tupl
     o_lines, a_lines = map(list, sides)
     for o_line, a_line in align(o, a).pairs:
         yield o_lines[o_line], a_lines[a_line]
-
-
-def _shared(old: Sequence[str], new: Sequence[str]) -> int:
-    """Return how many first lines are the same."""
-    shortest = min(len(old), len(new))
-    return next((index for index in range(shortest) if old[index] != new[index]), shortest)
 
 
 def renamed_files(old: Mapping[str, Side], new: Mapping[str, Side]) -> dict[str, str]:
