@@ -566,3 +566,18 @@ def test_equal_texts_of_other_bytes_are_the_same_code_and_not_identical():
     matrix = ScoreMatrix.from_change_sets({"a.py": "x = 0\n"}, sets)
     assert [matrix.word(0, other) for other in (1, 2)] == [IDENTICAL, CODE]
     assert matrix.values.min() == 1
+
+
+def test_what_forgotten_revisions_had_is_forgotten_for_many_at_once():
+    """The items of a long review stay about as many as those of the texts that are kept."""
+    functions = [f"def f{n}(a):\n    return a + {n}\n" for n in range(10)]
+    origin = "\n\n".join(functions)
+    forms = CodeForms(origin, "python")
+    most = 0
+    for number in range(60):
+        text = origin.replace("a + 3", f"a + 3 + {number}00")
+        forms.code(text)
+        forms.keep([text])
+        most = max(most, len(forms.items))
+    assert len(functions) < most <= 2 * len(functions)
+    assert forms.code(text) == CodeForms(origin, "python").code(text)
