@@ -31,7 +31,7 @@ from excise.syntax import parse, tokenise
 from excise.text import normalise
 
 ROUNDS = 3
-REVIEW = "from excise_server.cli import main; main()"
+REVIEW = "import sys; from excise_server.cli import main; sys.exit(main())"
 IMPORTS = (
     "import excise_server.cli.review, excise_server.candidates.worktrees,"
     " excise_server.report.review, excise_server.sources.candidates"
