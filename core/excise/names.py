@@ -1,8 +1,8 @@
 """What is a name in code, by any grammar, and what is done with it (docs/tasks.md, "Units").
 
-There is no table of languages: the types and fields of syntax nodes say what a name is, and most
-grammars call the same things by the same words. A scope is a function, a class or their like; what
-grammars say otherwise is missed. `excise.kernels._names` walks trees by these rules.
+No language has a table of its own. The types and fields of syntax nodes tell what a name is, as
+most grammars use the same words for the same things. A scope is a function, a class or their like;
+what grammars say otherwise is missed. `excise.kernels._names` walks trees by these rules.
 
 A scope without a name of its own (a lambda, a callback) is called by its first line, and where that
 line is new, by its number as well: no other text has it.

@@ -30,7 +30,7 @@ _TELLING = {
 }  # fmt: skip
 """Nodes that bind or read a name."""
 
-_LEAVES = frozenset((ast.Name, ast.Constant, ast.alias))
+LEAVES = frozenset((ast.Name, ast.Constant, ast.alias))
 """The commonest nodes that have no others below."""
 
 _BARE = frozenset(("ctx", "op", "ops"))
@@ -92,7 +92,7 @@ class Names:
         while stack:
             node, private, annotation = stack.pop()
             within = names.add(node, private, annotation) if type(node) in _TELLING else private
-            if type(node) in _LEAVES:
+            if type(node) in LEAVES:
                 continue
             below: list[tuple[ast.AST, int, bool]] = []
             for field in node._fields:

@@ -142,16 +142,16 @@ cdef class NameWalk:
         cdef bint is_top = True, goes_below, is_part, is_leaf
         cdef int kind, role
         cdef str node_type
-        cdef tuple known
+        cdef tuple of_type
         cdef Py_ssize_t start
         while True:
             node = cursor.node
             number = node.kind_id
-            known = self.types.get(number)
-            if known is None:
+            of_type = self.types.get(number)
+            if of_type is None:
                 node_type = node.type
-                self.types[number] = known = node_type, kind_of(node_type)
-            node_type, kind = <str>known[0], known[1]
+                self.types[number] = of_type = node_type, kind_of(node_type)
+            node_type, kind = <str>of_type[0], of_type[1]
             goes_below, role = False, READ
             if not is_top:
                 number = cursor.field_id

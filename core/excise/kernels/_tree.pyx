@@ -126,7 +126,7 @@ cdef int find_attributes(type of) except -1:
             found[_NAMES.index(known.name)] = Attribute(known.get, known.closure)
         known += 1
     if missing:
-        raise AttributeError(f"{of.__name__} is no node of tree-sitter: no {sorted(missing)}")
+        raise AttributeError(f"{of.__name__} is not a tree-sitter node: it lacks {sorted(missing)}")
     memcpy(_ATTRIBUTES, found, sizeof(found))
     _node_type = of
     return 0

@@ -199,15 +199,15 @@ def decided_mix(analysis: Analysis) -> ToCheck | None:
     shown = buffer_lines(analysis)
     there = [(hunk, Site(hunk.lo, hunk.hi)) for hunk, _ in analysis.given]
     texts = [shown_at(shown, site) for _, site in analysis.given]
-    sites = [
+    chosen = [
         (site, text)
         for (hunk, site), text in zip(there, texts, strict=True)
         if text in {variant.text for variant in hunk.variants}
     ]
-    if not sites:
+    if not chosen:
         return None
     origin = raw_lines(normalise(analysis.snapshot.origin))
-    if not (taken := _edits(origin, sites)):
+    if not (taken := _edits(origin, chosen)):
         return None
     mix, now = apply_edits(origin, taken), "".join(shown)
     edits = [taken] if mix == now else [taken, [LineEdit(0, len(origin), now)]]

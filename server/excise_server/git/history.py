@@ -326,7 +326,7 @@ class History:
         self._holding: dict[str, frozenset[str]] = {}
 
     def ask_together(self, commits: Iterable[str]) -> None:
-        """Ask git at once about the starts of several candidates, of which most are no worktrees.
+        """Ask git in one go where several candidates started: most of them are not worktrees.
 
         `own_base` then returns each of them, or raises its error.
         """

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from excise.errors import Unparsable
 from excise.python_facts import Module
-from excise.python_names import Statement
+from excise.python_names import LEAVES, Statement
 from excise_server.foundation.escape import printable, shown_name
 
 _OWN_MODULE = frozenset(("modules", "__name__"))
@@ -32,9 +32,6 @@ _NAMING = frozenset((
 
 _ASIDE = frozenset(("annotation", "returns", "ctx", "op", "ops", "kind", "type_comment"))
 """Fields without such nodes, or with annotations."""
-
-_LEAVES = frozenset((ast.Name, ast.Constant, ast.arg, ast.alias))
-"""The commonest nodes that have no others below, but for annotations."""
 
 _OWN = ("self", "cls")
 _LONGEST_CHAIN = 8
@@ -276,7 +273,7 @@ def _walk(statement: ast.stmt) -> Iterator[tuple[ast.AST, _Surroundings]]:
         node, place = waiting.pop()
         if type(node) in _NAMING:
             yield node, place
-        if type(node) in _LEAVES:
+        if type(node) in LEAVES:
             continue
         below = place if place.call is None else place._replace(call=None)
         if isinstance(node, ast.ClassDef):

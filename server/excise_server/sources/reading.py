@@ -335,7 +335,7 @@ def _patches_about(
 def _file_trees(
     repository: Repository, origin: str, path: str, started: Sequence[ListedCandidate]
 ) -> tuple[dict[str, str], list[tuple[ListedCandidate, Tree | None]]]:
-    """Return where the file was in each base, and its change by each candidate that is no patch.
+    """Return where the file was in each base, and how each candidate but patches changed it.
 
     The change is None if one file does not tell it.
     """
