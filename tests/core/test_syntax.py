@@ -207,9 +207,7 @@ def test_a_node_of_which_nothing_is_left_is_no_leaf():
 
 
 def test_what_is_no_node_of_a_tree_is_not_walked():
-    with pytest.raises(
-        AttributeError, match=r"Thread is not a tree-sitter node: .*'children'"
-    ):
+    with pytest.raises(AttributeError, match=r"Thread is not a tree-sitter node: .*'children'"):
         walk_nodes(Thread(), b"x = 1", (b"", b""), None)
     assert syntax.tokenise("x = 1", "python").tokens == ["x", "=", "1"]
 
