@@ -49,7 +49,7 @@ from excise_server.report.html_review import review_page
 from excise_server.report.page import Page
 from excise_server.report.page_text import page_lines, review_lines
 from excise_server.report.review import candidates_document, chosen_hunks, review_document
-from excise_server.review.candidate import Candidate, digest_of, marked_identical
+from excise_server.review.candidate import Candidate, Landed, digest_of, marked_identical
 from excise_server.review.verdicts import Verdict
 from excise_server.sources.candidates import Candidates
 from excise_server.wire.documents import ReviewDocument, json_text, plain
@@ -162,7 +162,10 @@ def review_of(texts: dict[str, str]) -> Review:
             "0123456789" * 4,
             tuple(marked_identical(found)),
             unchanged=tuple(every.get("unchanged", ())),
-            landed=tuple(every.get("landed", ())),
+            landed=tuple(
+                Landed(name, name.partition(":")[2], "", "landed")
+                for name in every.get("landed", ())
+            ),
             rejected=tuple(Rejected(*left) for left in every.get("rejected", ())),
             notes=tuple(every.get("notes", ())),
         ),

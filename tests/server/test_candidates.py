@@ -148,10 +148,10 @@ def test_what_has_landed_is_not_a_change(repo):
     committed(repo, "ada")
     repo.commit("landed", a__py=BASE.replace(*EDIT))
     found = report(repo)
-    assert found["landed"] == ["worktree:ada"]
+    assert [one["id"] for one in found["landed"]] == ["worktree:ada"]
     assert ids_of(found) == ["worktree:bo"]
-    assert "ada (landed already)" in excise("review", "--repo", str(repo.path)).out
-    assert "landed already: ada\n" in excise("review", "--repo", str(repo.path), "-v").out
+    assert "ada (landed" in excise("review", "--repo", str(repo.path)).out
+    assert "landed: ada (landed)\n" in excise("review", "--repo", str(repo.path), "-v").out
 
 
 def test_both_sides_append_and_both_stay(repo):
@@ -168,7 +168,9 @@ def test_lines_that_the_target_changed_too_are_a_conflict(repo):
     edited(repo, "ada")
     repo.commit("theirs", a__py=BASE.replace("return x + 15", "return x * 15"))
     [entry] = report(repo)["candidates"]
-    assert entry["conflicts"] == [{"path": "a.py", "reason": "the target changed these lines, too"}]
+    assert entry["conflicts"] == [
+        {"path": "a.py", "kind": "content", "reason": "the target changed these lines, too"}
+    ]
 
 
 def test_files_that_one_side_deletes_creates_or_renames(repo):
@@ -184,7 +186,7 @@ def test_files_that_one_side_deletes_creates_or_renames(repo):
     assert [file["path"] for file in entries["ada"]["files"]] == ["made.py", "moved.py"]
     assert "a.py is moved.py in the target" in entries["ada"]["notes"]
     assert entries["ada"]["conflicts"] == [
-        {"path": "made.py", "reason": "the target created this file, too"}
+        {"path": "made.py", "kind": "add/add", "reason": "the target created this file, too"}
     ]
     assert [(f["path"], f["status"]) for f in entries["bo"]["files"]] == [("moved.py", "deleted")]
     assert [(f["path"], f["status"]) for f in entries["chen"]["files"]] == [("chen.py", "renamed")]
@@ -196,7 +198,9 @@ def test_a_binary_file_that_both_changed(repo):
     write(path, "x.bin", b"\0mine")
     repo.commit("theirs", x__bin=b"\0theirs")
     [entry] = report(repo)["candidates"]
-    assert entry["conflicts"] == [{"path": "x.bin", "reason": "the target changed this file, too"}]
+    assert entry["conflicts"] == [
+        {"path": "x.bin", "kind": "content", "reason": "the target changed this file, too"}
+    ]
 
 
 def test_a_base_and_a_target_of_ones_own(repo):

@@ -107,7 +107,7 @@ def test_what_has_landed_and_what_conflicts(repo):
     landed, conflicting = diff(repo), diff(repo, OTHER)
     repo.commit("landed", a__py=BASE.replace(*EDIT))
     found = report(repo, *runs(repo, ada__diff=landed, bo__diff=conflicting))
-    assert found["landed"] == ["patch:ada"]
+    assert [one["id"] for one in found["landed"]] == ["patch:ada"]
     assert [c["path"] for c in found["candidates"][0]["conflicts"]] == ["a.py"]
 
 
@@ -156,7 +156,7 @@ def test_patches_that_cannot_be_used_cost_themselves_alone(repo):
     found = report(repo, *options, code=1)
     assert ids_of(found) == ["patch:ada", "patch:exists"]
     assert by_id(found)["exists"]["conflicts"] == [
-        {"path": "b.txt", "reason": "the target created this file, too"}
+        {"path": "b.txt", "kind": "add/add", "reason": "the target created this file, too"}
     ]
     reasons = {rejected["id"]: rejected["reason"] for rejected in found["rejected"]}
     assert set(reasons) == {

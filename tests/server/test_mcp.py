@@ -314,7 +314,8 @@ def entry(number):
     return {
         "id": f"worktree:candidate-{number}", "label": f"claude candidate-{number}",
         "task": 1, "cluster": number % 3 + 1, "rank": number, "word": "overlaps",
-        "representative": number <= 3, "conflicts": [], "notes": ["binary: a.png"],
+        "representative": number <= 3, "conflicts": [], "beyond_git": [],
+        "notes": ["binary: a.png"],
         "why": ["nobody else makes it"], "tool": None, "makers": 1, "mean_similarity": 0.5,
         "edit_size": 9, "verdict": None, "checks": [], "evidence": [], "no_op": False,
         "stub": False, "broken": [], "syntax_errors": False, "similarity": 0.5, "renamed": [],
@@ -522,7 +523,7 @@ def test_no_label_id_path_or_note_makes_a_page_of_candidates_longer(text):
     files = [
         {"kind": "code", "status": "modified", "path": text, "added": 1, "deleted": 1, "facts": []}
     ] * 900
-    conflicts = [{"path": text, "reason": text}] * 90
+    conflicts = [{"path": text, "kind": text, "reason": text}] * 90
     more = {"id": text, "label": text, "notes": [text] * 50, "files": files, "conflicts": conflicts}
     rejected = [{"id": text, "reason": text}] * 9
     document = survey(9, unchanged=[text] * 9, rejected=rejected, **more)

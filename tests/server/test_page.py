@@ -328,7 +328,11 @@ def test_what_to_take_first_has_tests_if_another_one_with_the_same_code_has():
     document = review_document(page_case.review_of(texts))
     assert document.candidates[0].label == "ada"
     assert Page(document).next()[-2:] == ["excise review bo,", "excise take bo"]
-    conflict = [d.ConflictEntry(path="parser.py", reason="the target changed these lines, too")]
+    conflict = [
+        d.ConflictEntry(
+            kind="content", path="parser.py", reason="the target changed these lines, too"
+        )
+    ]
     entries = [
         structs.replace(entry, conflicts=conflict if entry.label == "bo" else [])
         for entry in document.candidates

@@ -207,12 +207,12 @@ def test_what_has_landed_and_what_conflicts(repo, tmp_path):
     }
     repo.commit(a__py=TEXT.replace(*EDIT), c__py="c = 2\n")
     found = compared(repo, tmp_path, patches)
-    assert found["landed"] == ["patch:landed"]
+    assert [one["id"] for one in found["landed"]] == ["patch:landed"]
     assert entry(found, "conflict.patch")["conflicts"] == [
-        {"path": "a.py", "reason": "the target changed these lines, too"}
+        {"path": "a.py", "kind": "content", "reason": "the target changed these lines, too"}
     ]
     assert entry(found, "born.patch")["conflicts"] == [
-        {"path": "c.py", "reason": "the target created this file, too"}
+        {"path": "c.py", "kind": "add/add", "reason": "the target created this file, too"}
     ]
 
 

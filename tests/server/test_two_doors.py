@@ -356,7 +356,7 @@ def same(candidates, found, path):
     for rejected in candidates.rejected:
         if rejected.id.partition(":")[0] not in ("patch", "run"):
             assert refused[rejected.id] == rejected.reason
-    idle = {*candidates.unchanged, *candidates.landed} - refused.keys()
+    idle = {*candidates.unchanged, *(one.id for one in candidates.landed)} - refused.keys()
     idle = {name for name in idle if name.partition(":")[0] not in ("patch", "run")}
     assert idle <= {*found.unchanged, *found.found}
     if found.report is not None:

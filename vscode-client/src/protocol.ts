@@ -39,7 +39,7 @@ export interface CandidateEntry {
   readonly digest: string;
   readonly identical: readonly string[];
   readonly being_written: boolean;
-  readonly conflicts: readonly { readonly path: string; readonly reason: string }[];
+  readonly conflicts: readonly { readonly path: string; readonly kind: string; readonly reason: string }[];
   readonly lines: Readonly<Record<string, LinesEntry>>;
   readonly files: readonly FileEntry[];
   readonly notes: readonly string[];
@@ -54,7 +54,7 @@ export interface CandidatesDocument {
   readonly similarity: readonly (readonly number[])[];
   readonly words: readonly (readonly string[])[];
   readonly clusters: readonly CandidateCluster[];
-  readonly landed: readonly string[];
+  readonly landed: readonly { readonly id: string; readonly label: string; readonly commit: string | null; readonly words: string }[];
   readonly notes: readonly string[];
   readonly rejected: readonly RejectedEntry[];
   readonly set_aside: readonly { readonly id: string; readonly label: string; readonly state: string; readonly digest: string }[];

@@ -46,7 +46,7 @@ def chosen_candidates(candidates: Candidates, names: Sequence[str]) -> Candidate
     if not names:
         return candidates
     idle = {**dict.fromkeys(candidates.unchanged, "it changes nothing"),
-            **dict.fromkeys(candidates.landed, "all of it is in the target already")}  # fmt: skip
+            **{landed.id: landed.words for landed in candidates.landed}}  # fmt: skip
     chosen = set()
     for name in names:
         if not candidates_called(name, candidates.found):
@@ -59,7 +59,7 @@ def chosen_candidates(candidates: Candidates, names: Sequence[str]) -> Candidate
 
 def is_known(name: str, candidates: Candidates) -> bool:
     """Tell whether a name denotes something that was read, though it may have changed nothing."""
-    idle = (*candidates.unchanged, *candidates.landed)
+    idle = (*candidates.unchanged, *(landed.id for landed in candidates.landed))
     return bool(candidates_meant(name, candidates.found)) or any(
         name in (identity, identity.partition(":")[2]) for identity in idle
     )

@@ -145,8 +145,8 @@ def nothing_found(selection: Selection, candidates: Candidates) -> list[str]:
     idle = [
         f"{first_few(names)} {what}"
         for names, what in (
-            (candidates.unchanged, "without changes"),
-            (candidates.landed, "in the target already"),
+            (candidates.unchanged, "with nothing yet"),
+            ([f"{one.label} ({one.words})" for one in candidates.landed], "in the target already"),
         )
         if names
     ]

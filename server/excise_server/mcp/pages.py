@@ -70,6 +70,7 @@ def candidates_page(document: Document, page: int) -> Answer:
     blocks = {task.number: review.blocks(task) for task in tasks}
     items: list[tuple[str, Any]] = [("candidates", entry) for entry in entries]
     items += [("between", cut(line)) for line in review.between_tasks()]
+    items += [("landed", cut(f"{one['id']}: {one['words']}")) for one in document["landed"]]
     items += [("unchanged", cut(name)) for name in document["unchanged"]]
     items += [("rejected", cut(f"{r['id']}: {r['reason']}")) for r in document["rejected"]]
 
@@ -105,6 +106,7 @@ def candidates_page(document: Document, page: int) -> Answer:
             if (members := [entry for entry in shown if entry.task == task.number])
         ],
         "between": [entry for kind, entry in pages[page - 1] if kind == "between"],
+        "landed": [entry for kind, entry in pages[page - 1] if kind == "landed"],
         "unchanged": [entry for kind, entry in pages[page - 1] if kind == "unchanged"],
         "rejected": [entry for kind, entry in pages[page - 1] if kind == "rejected"],
         "more": more,

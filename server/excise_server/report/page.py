@@ -291,7 +291,7 @@ class Page:
         document = self.document
         unknown = [f"verdicts on {name}" for name in document.unknown_verdicts]
         rows = [
-            ("landed already", list(map(_end, document.landed))),
+            ("landed", [f"{one.label} ({one.words})" for one in document.landed]),
             ("unchanged", list(map(_end, document.unchanged))),
             ("of other tasks", [_end(name) for names in document.other_tasks for name in names]),
             (
@@ -317,6 +317,8 @@ class Page:
         parts = [
             f"{len(names):,} {why}"
             if len(names) > MOST_PLACES or why == "left out"
+            else first_few([shortened(name, 80) for name in names])
+            if why == "landed"
             else f"{first_few([shortened(name, 40) for name in names])} ({why})"
             for why, names in self.left_out()
         ]

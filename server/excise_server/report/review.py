@@ -100,6 +100,12 @@ def review_document(review: Review) -> d.ReviewDocument:
         words=[[words[i][j] for j in order] for i in order],
         clusters=clusters,
         relations=relation_entries(review.relations),
+        landed=[
+            d.LandedEntry.of(
+                one, id=spelled(one.id), label=spelled(one.label), commit=one.commit or None
+            )
+            for one in candidates.landed
+        ],
         other_tasks=[list(task.members) for task in review.other_tasks],
         unknown_verdicts=list(review.verdicts.unknown),
         notes=[*candidates.notes, *review.verdicts.notes],
@@ -276,8 +282,16 @@ def _candidate(
         base=candidate.base or None,
         being_written=candidate.is_written,
         conflicts=[
-            d.ConflictEntry(path=spelled(path), reason=reason)
+            d.ConflictEntry(
+                path=spelled(path),
+                kind=candidate.conflict_kinds.get(path, "content"),
+                reason=reason,
+            )
             for path, reason in candidate.conflicts.items()
+        ],
+        beyond_git=[
+            d.BeyondGitEntry(path=spelled(path), lines=list(lines))
+            for path, lines in candidate.beyond_git.items()
         ],
         lines={
             kind: d.LinesEntry(

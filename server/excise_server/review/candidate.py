@@ -68,6 +68,10 @@ class Candidate:
       were left behind (``scratch``), and texts that are prose (``docs``).
     - ``conflicts``: by path, what the target changed there as well.
     - ``disputed``: by path of a conflict, the lines (from, to) of the target, if they are known.
+    - ``conflict_kinds``: by path of a conflict, git's word for its kind: ``content``,
+      ``modify/delete``.
+    - ``beyond_git``: by path, the lines (from, to) of the result that are merged by a rule of ours,
+      where git has a conflict.
     - ``written``: who wrote a patch, by its mails.
     """
 
@@ -94,6 +98,8 @@ class Candidate:
     facets: dict[str, Kind] = field(default_factory=dict)
     conflicts: dict[str, str] = field(default_factory=dict)
     disputed: dict[str, tuple[tuple[int, int], ...]] = field(default_factory=dict)
+    conflict_kinds: dict[str, str] = field(default_factory=dict)
+    beyond_git: dict[str, tuple[tuple[int, int], ...]] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     written: Written | None = None
 
@@ -117,6 +123,16 @@ class Candidate:
     def has_code(self) -> bool:
         """Whether it changes any code."""
         return any(self.kind_of(path) == "code" for path in (*self.old, *self.new))
+
+
+@dataclass(frozen=True, slots=True)
+class Landed:
+    """A candidate that the target has already: its commit there, or empty, and words for people."""
+
+    id: str
+    label: str
+    commit: str
+    words: str
 
 
 def in_order(names: Iterable[str]) -> tuple[str, ...]:

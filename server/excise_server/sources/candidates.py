@@ -28,7 +28,7 @@ from excise_server.git.history import (
     worktree_made,
 )
 from excise_server.git.repository import Repository
-from excise_server.review.candidate import Candidate, in_order, marked_identical
+from excise_server.review.candidate import Candidate, Landed, in_order, marked_identical
 from excise_server.review.given import Given
 from excise_server.review.names import labels, name_of
 from excise_server.sources.facets import with_facets
@@ -57,14 +57,14 @@ class Candidates:
     """The candidates of a repository.
 
     - ``origin``: the commit that all are replayed on.
-    - ``unchanged``, ``landed``: ids of candidates without changes, and of those whose edits are all
-      in the target already.
+    - ``unchanged``: ids of candidates without changes.
+    - ``landed``: the candidates that the target has already.
     """
 
     origin: str
     found: tuple[Candidate, ...]
     unchanged: tuple[str, ...] = ()
-    landed: tuple[str, ...] = ()
+    landed: tuple[Landed, ...] = ()
     rejected: tuple[Rejected, ...] = ()
     notes: tuple[str, ...] = ()
 
@@ -114,13 +114,14 @@ def find_candidates(
         notes.append(f"kept: {len(kept)}, of which --git 'kept/*' takes all")
     edited = _with_refs(edited, lambda candidate: candidate.uncommitted > 0)
     ask_own_commits(repository, origin, [(each.base, each.commit) for each in edited])
-    named = labelled(repository, edited)
+    named = labelled(repository, [*edited, *landed])
+    named, gone = named[: len(edited)], named[len(edited) :]
     sent, idle = given_candidates(repository, target, given, {c.label for c in named}, rejected)
     return Candidates(
         origin,
         with_facets(repository, target, marked_identical((*named, *sent))),
         (*(candidate.id for candidate in unchanged), *idle),
-        tuple(candidate.id for candidate in landed),
+        tuple(Landed(each.id, each.label, "", "landed") for each in gone),
         tuple(rejected),
         tuple(notes),
     )

@@ -46,7 +46,7 @@ from excise_server.git.worktree import (
     worktree_tree,
 )
 from excise_server.review.candidate import Candidate, digest_of
-from excise_server.review.replayed import ReplayedFiles, replay_files
+from excise_server.review.replayed import CREATED, ReplayedFiles, replay_files
 from excise_server.sources.composed import apply_patch
 
 WRITTEN_SECONDS = 5.0
@@ -138,8 +138,16 @@ class ReplayedCandidate:
         notes += [f"{visible(path)}: {visible(note)}" for path, note in files.notes]
         return replace(
             own, old=files.old, new=files.new, conflicts=files.conflicts, disputed=files.disputed,
+            conflict_kinds={path: _kind(files, path) for path in files.conflicts},
             notes=(*own.notes, *notes),
         )  # fmt: skip
+
+
+def _kind(files: ReplayedFiles, path: str) -> str:
+    """Return git's word for the kind of a conflict that the replay found."""
+    if files.conflicts[path] == CREATED:
+        return "add/add"
+    return "content" if path in files.new and path in files.old else "modify/delete"
 
 
 def saved_target(repository: Repository, commit: str) -> Target:

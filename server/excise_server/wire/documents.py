@@ -383,10 +383,30 @@ class FileEntry(Shape, frozen=True, kw_only=True):
 
 
 class ConflictEntry(Shape, frozen=True, kw_only=True):
-    """A file in which the origin changed the same lines."""
+    """A file that git does not merge. ``kind`` is git's word: ``content``, ``modify/delete``."""
 
     path: str
+    kind: str
     reason: str
+
+
+class BeyondGitEntry(Shape, frozen=True, kw_only=True):
+    """A file in which git has a conflict and a rule of ours has none.
+
+    ``lines`` are those of the merged text, from ``lo`` to ``hi`` (from 0, exclusive).
+    """
+
+    path: str
+    lines: list[tuple[int, int]]
+
+
+class LandedEntry(Shape, frozen=True, kw_only=True):
+    """A candidate that the target has already, and its commit there, if one is known."""
+
+    id: str
+    label: str
+    commit: str | None
+    words: str
 
 
 class CheckEntry(Shape, frozen=True, kw_only=True):
@@ -438,6 +458,7 @@ class CandidateEntry(Shape, frozen=True, kw_only=True):
     identical: list[str]
     being_written: bool
     conflicts: list[ConflictEntry]
+    beyond_git: list[BeyondGitEntry]
     uncommitted: int
     lines: dict[str, LinesEntry]
     files: list[FileEntry]
@@ -569,7 +590,7 @@ class ReviewDocument(Document, frozen=True, kw_only=True):
     relations: list[RelationEntry]
     other_tasks: list[list[str]]
     unchanged: list[str]
-    landed: list[str]
+    landed: list[LandedEntry]
     unknown_verdicts: list[str]
     notes: list[str]
     rejected: list[RejectedEntry]
