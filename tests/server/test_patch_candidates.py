@@ -168,7 +168,7 @@ def test_a_file_that_the_target_moved_and_rewrote_is_not_followed(repo, tmp_path
     repo.commit(z__py="\n".join(lines[: len(lines) // 4]) + "\n" + "rewritten = 1\n" * 60)
     found = compared(repo, tmp_path, patches)
     assert entry(found, "edit.patch")["conflicts"] == [
-        {"path": "a.py", "reason": "the target deleted this file"}
+        {"path": "a.py", "kind": "modify/delete", "reason": "the target deleted this file"}
     ]
 
 
