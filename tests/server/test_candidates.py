@@ -154,14 +154,12 @@ def test_what_has_landed_is_not_a_change(repo):
     assert "landed: ada (landed)\n" in excise("review", "--repo", str(repo.path), "-v").out
 
 
-def test_both_sides_append_and_both_stay(repo):
+def test_what_both_sides_append_is_a_conflict_as_in_git(repo):
     path = worktree(repo, "ada")
     write(path, "a.py", BASE + "def mine(): pass\n")
     repo.commit("theirs", a__py=BASE + "def theirs(): pass\n")
     [entry] = report(repo)["candidates"]
-    assert (entry["files"][0]["added"], entry["files"][0]["deleted"]) == (1, 0)
-    assert entry["conflicts"] == []
-    assert any("both insert here" in note for note in entry["notes"])
+    assert [conflict["kind"] for conflict in entry["conflicts"]] == ["content"]
 
 
 def test_lines_that_the_target_changed_too_are_a_conflict(repo):

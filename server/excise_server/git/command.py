@@ -2,7 +2,8 @@
 
 Only plumbing that reads is ever run (`ALLOWED`), but for the few commands that make a new branch
 or commit to the one that is checked out (`WRITES`): they touch no working tree, and no index but
-one that the caller made, or the repository's under git's own lock (`branches`). Nothing that a
+one that the caller made, or the repository's under git's own lock (`branches`). What merges and
+writes the results does so in a scratch repository of ours (`SCRATCH`, `merges`). Nothing that a
 repository's config can name is executed: there is no pager, hook, filter, file system monitor,
 helper or textconv in these commands, and those that a later git might start are overridden. A
 missing object is never fetched, because every transport is forbidden twice. No terminal, no prompt,
@@ -48,6 +49,9 @@ WRITES = frozenset(
 )
 """The commands that it takes with one."""
 
+SCRATCH = frozenset({"cat-file", "diff-tree", "fast-import", "merge-tree", "version"})
+"""The commands that it takes in a scratch repository of ours (`merges`), where nothing is lost."""
+
 _WRITING = ("commit.gpgSign=false", "core.logAllRefUpdates=true", "core.splitIndex=false")
 """What is overridden in these, too: no program signs, and nothing is beside the index."""
 
@@ -90,6 +94,9 @@ _SET = {
     "GIT_TERMINAL_PROMPT": "0",
     "LC_ALL": "C",
 }
+_OURS = {"GIT_ATTR_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": os.devnull}
+"""What is set in a scratch repository, too: neither the system nor the user configures it."""
+
 _DROPPED = ("SSH_ASKPASS", "PAGER", "LANGUAGE")
 
 
@@ -131,6 +138,7 @@ class Git:
     Raises SourceError if git is not installed.
 
     - ``is_bare``: whether the folder itself is a bare repository.
+    - ``is_scratch``: whether it is a scratch repository of ours, which holds nothing of anybody.
     """
 
     def __init__(
@@ -140,6 +148,7 @@ class Git:
         executable: str | None = None,
         seconds: float | None = None,
         is_bare: bool = False,
+        is_scratch: bool = False,
     ) -> None:
         """Find git without starting anything."""
         git = executable or find_git()
@@ -148,6 +157,7 @@ class Git:
         self.folder, self._executable = folder, git
         self._seconds = SECONDS if seconds is None else seconds
         self._bare = ["-c", "safe.bareRepository=all"] if is_bare else []
+        self._is_scratch = is_scratch
         # What made one call hang would make all others hang: the calls that were given up.
         self._given_up: list[str] = []
 
@@ -156,6 +166,10 @@ class Git:
         git = Git(folder, executable=self._executable, seconds=self._seconds)
         git._given_up = self._given_up
         return git
+
+    def scratch(self, folder: str) -> Git:
+        """Return the same git in a scratch repository of ours."""
+        return Git(folder, executable=self._executable, seconds=self._seconds, is_scratch=True)
 
     def run(
         self,
@@ -180,7 +194,7 @@ class Git:
         """
         words = 2 if arguments[0] in ("config", "worktree") else 1
         command = " ".join(arguments[:words])
-        if command not in (WRITES if index else ALLOWED):
+        if command not in (WRITES if index else SCRATCH if self._is_scratch else ALLOWED):
             use = "make a branch" if index else "only read"
             raise ValueError(f"git {command} is not one of the commands that {use}")
         if self._given_up:
@@ -189,6 +203,7 @@ class Git:
         for override in (*_OVERRIDES, *(_WRITING if index else ())):
             line += ["-c", override]
         own = {"GIT_INDEX_FILE": index, **(environment or {})} if index else {}
+        own |= _OURS if self._is_scratch else {}
         line += [*self._bare, *([f"--git-dir={git_dir}"] if git_dir else []), *arguments]
         with tempfile.TemporaryFile() as source, tempfile.TemporaryFile() as out:
             with tempfile.TemporaryFile() as errors:

@@ -21,12 +21,15 @@ from excise_server.git.repository import AbsentError, Blob, Repository
 MAX_FILES = 3_000
 """Most files that may differ from the base."""
 
+ABSENT = "its content is not in this clone"
+"""Why a file of a commit cannot be read in a partial clone."""
+
 _NONE = "000000"
 _UNEXPECTED = "git diff-tree gave unexpected output"
 _RAW = re.compile(
     r":([0-7]{6}) ([0-7]{6}) ([0-9a-f]{40,64}) ([0-9a-f]{40,64}) [A-Z]\d*\0([^\0]+)\0"
 )
-_COMMIT = re.compile(r"([0-9a-f]{40,64})\0")
+_COMMIT = re.compile(r"(?:[0-9a-f]{40,64} )?([0-9a-f]{40,64})[\0\n]")
 _FILE = re.compile(rb"(\d{6}) \w+ ([0-9a-f]{40,64})\t([^\0]+)\0")
 _TOGETHER = 50
 _READ_TOGETHER = 25
@@ -74,7 +77,7 @@ def commit_trees(
     lines = "".join(f"{commit}\n" for commit in commits).encode()
     only = ["--", *paths] if paths else []
     out = repository.git.run("diff-tree", "--stdin", "-r", "--root", *OPTIONS, *only, stdin=lines)
-    trees = dict(_trees_in(out))
+    trees = dict(printed_trees(out))
     for tree in trees.values():
         check_size(tree)
     return trees
@@ -126,14 +129,14 @@ def _between(
     only = ["--", *paths] if paths else []
     arguments = ("--stdin", "-r", "--always", *OPTIONS, *only)
     out = repository.git.run("diff-tree", *arguments, stdin=lines)
-    trees = list(_trees_in(out))
+    trees = list(printed_trees(out))
     if [commit for commit, _ in trees] != [commit for _, commit in pairs]:
         raise SourceError(_UNEXPECTED)
     return {pair: tree for pair, (_, tree) in zip(pairs, trees, strict=True)}
 
 
-def _trees_in(printed: bytes) -> Iterator[tuple[str, Tree]]:
-    """Yield the changes of each commit in the output of `diff-tree`."""
+def printed_trees(printed: bytes) -> Iterator[tuple[str, Tree]]:
+    """Yield each commit that `diff-tree` prints, or the second of two trees, with its changes."""
     out, position = os.fsdecode(printed), 0
     while position < len(out):
         if (match := _COMMIT.match(out, position)) is None:
@@ -193,6 +196,11 @@ class Sides:
     old: dict[str, Side]
     new: dict[str, Side]
     refused: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def whole(self) -> dict[str, Side | None]:
+        """The files as they are afterwards, by path; None if one is gone."""
+        return {path: self.new.get(path) for path in self.old.keys() | self.new.keys()}
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -272,7 +280,7 @@ def _side(entry: TreeEntry, blobs: Mapping[str, Blob | SourceError]) -> Side | s
         return Side(entry.mode, entry.data)
     blob = blobs[entry.blob]
     if isinstance(blob, AbsentError):
-        return "its content is not in this clone"
+        return ABSENT
     return blob.reason if isinstance(blob, SourceError) else Side(entry.mode, blob.data, blob.id)
 
 

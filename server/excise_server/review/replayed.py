@@ -32,6 +32,7 @@ class ReplayedFiles:
     - ``disputed``: these lines (from, to) of the target.
     - ``notes``: the decisions of the replay where more than one result was right, with the path of
       each.
+    - ``beyond_git``: by path, the lines (from, to) of the result that a rule of ours merges.
     - ``landed``: paths whose change is already in the target.
     """
 
@@ -39,6 +40,7 @@ class ReplayedFiles:
     new: dict[str, Side] = field(default_factory=dict)
     conflicts: dict[str, str] = field(default_factory=dict)
     disputed: dict[str, tuple[tuple[int, int], ...]] = field(default_factory=dict)
+    beyond_git: dict[str, tuple[tuple[int, int], ...]] = field(default_factory=dict)
     notes: list[tuple[str, str]] = field(default_factory=list)
     landed: list[str] = field(default_factory=list)
 

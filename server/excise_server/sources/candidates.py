@@ -38,6 +38,7 @@ from excise_server.sources.reading import (
     ReplayedCandidate,
     Target,
     is_edited,
+    merged_candidates,
     read_changes,
     read_file,
     read_worktrees,
@@ -103,7 +104,7 @@ def find_candidates(
     with_bases = _with_bases(repository, selection, origin, entries, rejected)
     read = read_changes(repository, with_bases, clock, rejected)
     by_state: dict[str, list[Candidate]] = {"changed": [], "unchanged": [], "landed": []}
-    for each in replayed(repository, target, read, rejected):
+    for each in merged_candidates(repository, target, read, rejected, notes):
         by_state[each.state].append(each.candidate)
     edited, unchanged, landed = by_state.values()
     notes += [f"{candidate.id}: {note}" for candidate in unchanged for note in candidate.notes]

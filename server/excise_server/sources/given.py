@@ -22,7 +22,7 @@ from excise_server.git.repository import AbsentError, Repository, open_folder
 from excise_server.git.trees import Sides
 from excise_server.review.candidate import Candidate, digest_of
 from excise_server.review.given import Given, GivenFile, Status
-from excise_server.sources.reading import Read, Target, files_of, replayed
+from excise_server.sources.reading import Read, Target, files_of, merged_candidates
 
 if TYPE_CHECKING:
     from excise_server.wire.lsp import CandidateText, ChangeText
@@ -189,7 +189,7 @@ def given_candidates(
     used_labels = set(labels)
     read = [_read(candidate, files, before, origin, used_labels) for candidate, files in own]
     changed, idle = [], []
-    for each in replayed(repository, target, read, rejected):
+    for each in merged_candidates(repository, target, read, rejected, []):
         if each.state == "changed" and (each.files.old or each.files.new):
             changed.append(each.candidate)
         else:
@@ -260,4 +260,5 @@ def _read(
         is_given=True,
         digest=digest_of(old, new),
     )
-    return Read(entry, Sides(old, new), older=older)
+    sides = Sides(old, new)
+    return Read(entry, sides, older=older, tree=sides.whole)

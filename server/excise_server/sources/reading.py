@@ -19,8 +19,11 @@ from excise_server.foundation.escape import visible
 from excise_server.foundation.files import is_refused_by_git
 from excise_server.foundation.inputs import Rejected, SourceError
 from excise_server.git.conversions import without_conversions
+from excise_server.git.history import merge_bases
+from excise_server.git.merges import Merge, Merged, Snapshot, merged
 from excise_server.git.repository import Repository
 from excise_server.git.trees import (
+    ABSENT,
     Drift,
     Listing,
     Sides,
@@ -46,7 +49,14 @@ from excise_server.git.worktree import (
     worktree_tree,
 )
 from excise_server.review.candidate import Candidate, digest_of
-from excise_server.review.replayed import CREATED, ReplayedFiles, replay_files
+from excise_server.review.replayed import (
+    CREATED,
+    DELETED,
+    REWROTE,
+    SAME_LINES,
+    ReplayedFiles,
+    replay_files,
+)
 from excise_server.sources.composed import apply_patch
 
 WRITTEN_SECONDS = 5.0
@@ -95,12 +105,14 @@ class Read:
     - ``sides``: the files before and after.
     - ``older``: paths whose old text is not that of the base, but the one that a patch was made
       from.
+    - ``tree``: all that differs from the base, if that is in no commit.
     """
 
     candidate: Candidate
     sides: Sides
     is_untouched: bool = False
     older: Collection[str] = ()
+    tree: Mapping[str, Side | None] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,12 +122,16 @@ class ReplayedCandidate:
     - ``files``: the target's files that these change.
     - ``moves``: the new paths of those of its files that the target renamed.
     - ``unread``: those of its files that cannot be read in the target, and why.
+    - ``kinds``: git's word for the kind of each conflict, by path.
+    - ``notes``: what else is said of the merge.
     """
 
     read: Read
     files: ReplayedFiles = field(default_factory=ReplayedFiles)
     moves: Mapping[str, str] = field(default_factory=dict)
     unread: Mapping[str, str] = field(default_factory=dict)
+    kinds: Mapping[str, str] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
 
     @property
     def state(self) -> Literal["changed", "unchanged", "landed"]:
@@ -136,9 +152,11 @@ class ReplayedCandidate:
         notes += [f"already in the target: {visible(path)}" for path in files.landed]
         notes += [f"{visible(path)}: {why}" for path, why in files.conflicts.items()]
         notes += [f"{visible(path)}: {visible(note)}" for path, note in files.notes]
+        notes += self.notes
         return replace(
             own, old=files.old, new=files.new, conflicts=files.conflicts, disputed=files.disputed,
-            conflict_kinds={path: _kind(files, path) for path in files.conflicts},
+            beyond_git=files.beyond_git,
+            conflict_kinds={p: self.kinds.get(p) or _kind(files, p) for p in files.conflicts},
             notes=(*own.notes, *notes),
         )  # fmt: skip
 
@@ -247,7 +265,8 @@ def _read_patches(
         notes = (*candidate.notes, *sides.notes)
         digest = digest_of(sides.old, sides.new)
         older = sides.old.keys() | sides.new.keys()
-        yield Read(replace(candidate, digest=digest, notes=notes), sides, older=older)
+        candidate = replace(candidate, digest=digest, notes=notes)
+        yield Read(candidate, sides, older=older, tree=sides.whole)
 
 
 def _tree(entry: ListedCandidate, committed: Tree | SourceError) -> Tree:
@@ -263,7 +282,17 @@ def _read(candidate: Candidate, tree: Tree, sides: Sides, clock: Callable[[], fl
     sides, dropped, notes = without_conversions(sides, tree.converted)
     changed = changed_last(candidate.folder, tree) if candidate.folder else None
     uncommitted = tree.uncommitted - dropped
-    is_untouched = not (sides.old or sides.new or sides.notes or tree.notes)
+    whole = None
+    if candidate.folder and (uncommitted or dropped):
+        others = {
+            path: Side(entry.mode, b"", entry.blob)
+            for path, entry in tree.new.items()
+            if sides.refused.get(path, ABSENT) != ABSENT
+            and entry.blob
+            and entry.data is None
+            and not entry.refused
+        }
+        whole = sides.whole | others
     return Read(
         replace(
             candidate,
@@ -273,7 +302,8 @@ def _read(candidate: Candidate, tree: Tree, sides: Sides, clock: Callable[[], fl
             notes=(*candidate.notes, *tree.notes, *tree.asides, *notes, *sides.notes),
         ),
         sides,
-        is_untouched and candidate.commit == candidate.base,
+        not (sides.old or sides.new or sides.notes or tree.notes),
+        tree=whole,
     )
 
 
@@ -440,6 +470,135 @@ def replayed(
             rejected.append(Rejected(entry.candidate.id, drift.reason, drift.hint))
         else:
             yield _replayed_on(entry, _saved(entry, older.drift(entry, drift), target))
+
+
+def merged_candidates(
+    repository: Repository,
+    target: Target,
+    read: Iterable[Read],
+    rejected: list[Rejected],
+    notes: list[str],
+) -> Iterator[ReplayedCandidate]:
+    """Yield the candidates as changes of the target, by git's verdict on each as a whole.
+
+    Where git merges a candidate, the files are git's; of one in conflict the files that git does
+    not merge are replayed, for numbers alone.
+
+    - ``notes``: receives why there is no verdict, if there is none.
+    """
+    entries = []
+    for entry in read:
+        try:
+            check_edited(entry.sides)
+            entries.append(entry)
+        except SourceError as error:
+            rejected.append(Rejected(entry.candidate.id, error.reason, error.hint))
+    asked = [entry for entry in entries if not entry.is_untouched]
+    older = _Older.of(repository, target.commit, asked)
+    questions = [_merge(repository, target, entry, older.moves) for entry in asked]
+    answers: dict[int, Merged] = {}
+    try:
+        whole = merged(repository, Snapshot(target.commit, target.saved), questions)
+        answers = dict(zip(map(id, asked), whole, strict=True))
+    except SourceError as error:
+        notes.append(error.reason)
+    open_ones = [e for e in entries if not ((own := answers.get(id(e))) and own.is_clean)]
+    by_replay = {id(each.read): each for each in replayed(repository, target, open_ones, rejected)}
+    missing = {
+        entry.candidate.base: paths
+        for entry in asked
+        if (own := answers.get(id(entry))) and own.is_clean and (paths := _missing(entry, own))
+    }
+    drifts = drifts_of(repository, target.commit, missing)
+    for entry in entries:
+        answer, each = answers.get(id(entry)), by_replay.get(id(entry))
+        if answer is not None and answer.is_clean:
+            drift = drifts.get(entry.candidate.base)
+            moved = drift.moved if isinstance(drift, Drift) else {}
+            yield _merged_clean(entry, answer, {**(older.moves if entry.older else {}), **moved})
+        elif each is not None:
+            yield each if answer is None else _with_conflicts(each, answer)
+
+
+def _merge(repository: Repository, target: Target, entry: Read, moves: Mapping[str, str]) -> Merge:
+    """Return the question whether git merges a candidate."""
+    candidate, sides = entry.candidate, entry.sides
+    before = {path: sides.old.get(path) for path in entry.older}
+    # What the target has renamed was not there under its new name.
+    before |= {moves[p]: None for p in entry.older if p in moves and moves[p] not in sides.new}
+    base = Snapshot(candidate.base, before)
+    if entry.tree is not None:
+        return Merge(base, Snapshot(candidate.base, before | dict(entry.tree)))
+    bases = merge_bases(repository, target.commit, candidate.commit)
+    several = bases if len(bases) > 1 and candidate.base in bases else ()
+    return Merge(base, Snapshot(candidate.commit), several)
+
+
+def _missing(entry: Read, answer: Merged) -> set[str]:
+    """Return the paths that a candidate changes, and a merge of it does not."""
+    own = entry.sides.old.keys() | entry.sides.new.keys()
+    sides = answer.sides
+    return set(own - sides.old.keys() - sides.new.keys() - sides.refused.keys())
+
+
+def _merged_clean(entry: Read, answer: Merged, moved: Mapping[str, str]) -> ReplayedCandidate:
+    missing = _missing(entry, answer)
+    moves = {path: moved[path] for path in missing if path in moved}
+    sides = answer.sides
+    here = {path for path in missing - moves.keys() if path in entry.sides.new}
+    idle = not (sides.old or sides.new or sides.refused)
+    files = ReplayedFiles(sides.old, sides.new, landed=sorted(missing if idle else here))
+    return ReplayedCandidate(entry, files, {} if idle else moves, sides.refused)
+
+
+_REASONS = {
+    "add/add": CREATED,
+    "content": SAME_LINES,
+    "binary": REWROTE,
+    "rename/rename": "the target renamed this file, too",
+    "rename/delete": "one side renamed this file, and the other deleted it",
+    "file location": "the target renamed the folder of this file",
+    "implicit dir rename": "the target renamed the folder of this file",
+    "directory rename split": "the target renamed the folder of this file",
+    "directory/file": "a file here, and a folder there",
+    "file/directory": "a file here, and a folder there",
+    "distinct types": "another kind of file here than there",
+    "distinct modes": "another kind of file here than there",
+    "submodule": "the target moved this submodule, too",
+}
+"""What git's words for conflicts mean to people."""
+
+_OF_LINES = ("content", "add/add")
+"""Conflicts that a rule of ours may merge."""
+
+
+def _with_conflicts(each: ReplayedCandidate, answer: Merged) -> ReplayedCandidate:
+    """Return a candidate that is replayed with the conflicts that git has."""
+    if answer.refused:
+        return replace(each, notes=(f"not merged by git: {answer.refused}",))
+    files, sides = each.files, answer.sides
+    own = {path for path, kind in answer.kinds.items() if kind != "file location"}
+    own |= answer.related - sides.new.keys() if own == answer.kinds.keys() else set()
+    old = {p: s for p, s in sides.old.items() if p not in own}
+    new = {p: s for p, s in sides.new.items() if p not in own}
+    result = ReplayedFiles(
+        old | {path: side for path, side in files.old.items() if path in own},
+        new | {path: side for path, side in files.new.items() if path in own},
+        notes=[note for note in files.notes if note[0] in own],
+    )
+    for path, kind in answer.kinds.items():
+        if path in files.beyond_git and path not in files.conflicts and kind in _OF_LINES:
+            result.beyond_git[path] = files.beyond_git[path]
+            continue
+        reason = _REASONS.get(kind, kind)
+        if kind == "content":
+            reason = files.conflicts.get(path, reason)
+        elif kind == "modify/delete":
+            reason = DELETED if 3 in answer.stages.get(path, ()) else REWROTE  # the candidate's
+        result.conflicts[path] = reason
+        if path in files.disputed:
+            result.disputed[path] = files.disputed[path]
+    return replace(each, files=result, kinds=answer.kinds)
 
 
 @dataclass(frozen=True, slots=True)
