@@ -40,7 +40,7 @@ TITLES = {
     "canitedit": "CanItEdit, 18 models",
 }
 FIGURE = (
-    *("es-token", "es-line", "es-nested", "sari", "diffbleu", "sanslcs-bleu"),
+    *("es-token-star", "es-line-star", "es-nested-star", "sari", "diffbleu", "sanslcs-bleu"),
     *("codebleu", "bleu", "chrf", "nes", "em"),
 )
 """The measures of the paper's figure 1, and `nested`."""

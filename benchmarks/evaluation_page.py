@@ -19,14 +19,14 @@ from excise_server.evaluation.tables import between, order, short
 THREE = {"octocoder": "OctoCoder, Python", "python": "Astraios, Python", "java": "Astraios, Java"}
 ALONE = {"many": "Many models", "canitedit": "CanItEdit"}
 BY_PREFIX = (
-    *("es-token", "es-line", "es-nested", "diffbleu", "sanslcs-bleu", "em"),
+    *("es-token-star", "es-line-star", "es-nested-star", "diffbleu", "sanslcs-bleu", "em"),
     *("sari", "bleu", "chrf", "nes"),
 )
 BESIDE_SARI = (
-    *("es-line", "es-nested", "es-token", "es-line-anchored", "es-nested-anchored"),
-    *("es-token-anchored", "em-diff", "diffbleu"),
+    *("es-line-star", "es-nested-star", "es-token-star", "pes-line", "pes-nested"),
+    *("pes-token", "em-diff", "diffbleu"),
 )
-GRANULARITIES = "es-line", "es-token", "es-nested"
+GRANULARITIES = "es-line-star", "es-token-star", "es-nested-star"
 
 
 def main(arguments: Sequence[str]) -> None:
@@ -54,7 +54,7 @@ def main(arguments: Sequence[str]) -> None:
         show(f"{title}, prefix", heads, (row(name, [prefixed[key]], moved) for name in names))
     heads = [[title, "p", "p by task"] for title in (*THREE.values(), *ALONE.values())]
     show("Beside SARI", heads, (row(n, plain.values(), difference) for n in BESIDE_SARI))
-    names = [f"{name}{form}" for form in ("", "-anchored") for name in GRANULARITIES]
+    names = [*GRANULARITIES, "pes-line", "pes-token", "pes-nested"]
     head = [[name] for name in names]
     rows = ([name, *(points(found["measures"][n]) for n in names)] for name, found in plain.items())
     show("Against another implementation", head, rows)

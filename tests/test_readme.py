@@ -59,7 +59,7 @@ def test_commands(command):
         [sys.executable, "-c", program, *words], cwd=folder, capture_output=True, check=False
     )
     assert (done.returncode, done.stderr) == (0, b"")
-    assert b"es|gran:nested|" in done.stdout
+    assert b"pes|gran:nested|" in done.stdout
 
 
 @pytest.mark.slow

@@ -17,7 +17,7 @@ The score excises what all three share and compares what is left (1: same edit, 
 Against a reference it is the paper's directed measure, with all the choices in its signature:
 
 >>> print(excision_score(origin=origin, reference=a, hypothesis=a, language="python").signature)
-es|gran:nested|lcs:star|place:pooled|del:p|n:4|comments:keep|tok:python@0.13.0|v:2
+es|gran:nested|lcs:star|place:pooled|del:p|n:4|comments:keep|tok:python@0.13.0/2|v:2
 
 Many revisions make a matrix, from which `rank` and `cluster` take their order:
 

@@ -90,7 +90,9 @@ class Units:
     ``starts[u + 1]``. ``kept`` maps these tokens to the stream's. ``lines`` are those that
     ``nested`` aligns first. ``first`` has the first unit of every line, and the number of units at
     its end; None: each unit is a line. ``numbers`` are, at ``line``, the numbers of the units among
-    the lines with tokens (a line without a key may hold some: white space in a string).
+    the lines with tokens (a line without a key may hold some: white space in a string). ``ids``
+    are the names of all lines (`excise.tokens.Lines`), and ``empty`` the token of an empty line
+    within a text, which is no line of section 4a.
     """
 
     tokens: array[int]
@@ -100,21 +102,28 @@ class Units:
     lines: Lines | None = None
     first: array[int] | None = None
     numbers: array[int] | None = None
+    ids: array[int] | None = None
+    empty: int = -1
 
     def token_lines(self) -> array[int]:
-        """Return the line of every token, where only lines with tokens are numbered."""
+        """Return the line of every token, where only lines with tokens are numbered.
+
+        An empty line within a text is none: its token has `~line`, by the line before.
+        """
         if self.starts is not None and self.numbers is not None:
             sizes = map(sub, islice(self.starts, 1, None), self.starts)
             return array("i", chain.from_iterable(map(repeat, self.numbers, sizes)))
-        if self.first is None:
+        if self.first is None or self.ids is None:
             return array("i", range(len(self.tokens)))
-        return token_lines(self.first)
+        return token_lines(self.first, self.tokens, self.ids, self.empty)
 
 
 def units_of(lines: Lines, granularity: str, vocabulary: Vocabulary) -> Units:
     """Return what a text offers at a granularity."""
+    name = vocabulary.number("\n")
+    empty = -1 if name is None else name
     if granularity == "token":
-        return Units(lines.tokens, lines.tokens, first=lines.first)
+        return Units(lines.tokens, lines.tokens, first=lines.first, ids=lines.ids, empty=empty)
     if granularity == "line":
         first = lines.first
         if lines.are_lexical:
@@ -127,16 +136,19 @@ def units_of(lines: Lines, granularity: str, vocabulary: Vocabulary) -> Units:
         keys, numbers, with_tokens = [], array("i"), 0
         for line, key in enumerate(lines.keys):
             number = with_tokens
-            with_tokens += first[line] < first[line + 1]
+            tokens = lines.tokens[first[line] : first[line + 1]]
+            with_tokens += bool(tokens) and not (key is None and tokens.tolist() == [empty])
             if key is None:
                 continue
             numbers.append(number)
             keys.append(("line", key))
-            counted.extend(lines.tokens[first[line] : first[line + 1]])
+            counted.extend(tokens)
             kept.extend(range(first[line], first[line + 1]))
             starts.append(len(counted))
         return Units(counted, vocabulary.intern(keys), starts=starts, kept=kept, numbers=numbers)
-    return Units(lines.tokens, lines.tokens, lines=lines, first=lines.first)
+    return Units(
+        lines.tokens, lines.tokens, lines=lines, first=lines.first, ids=lines.ids, empty=empty
+    )
 
 
 def align(origin: array[int], revision: array[int]) -> PairwiseAlignment:

@@ -106,8 +106,9 @@ class JoinedOrigin:
         # Number the lines of what is laid down apart from those of all other files.
         lines = origin.units.token_lines()
         first = self.origin_lines[-1] + BETWEEN if self.origin_lines else 0
-        last = first + (lines[-1] if lines else 0) + 2
-        numbers = array("i", (first, *(first + 1 + line for line in lines), last))
+        last = first + (max(lines[-1], ~lines[-1]) if lines else 0) + 2
+        moved = (line + first + 1 if line >= 0 else line - first - 1 for line in lines)
+        numbers = array("i", (first, *moved, last))
         for lo, hi in spans:
             self.origin_lines.extend(numbers[lo:hi])
         base, framed = len(rows[-1].tokens), _framed(origin, frame)

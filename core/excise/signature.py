@@ -84,17 +84,22 @@ def version(options: Options) -> str:
     return LINES_SLIDE_BY_KEY if by_key else str(DEFINITION)
 
 
+def head(place: str) -> str:
+    """Return what a signature begins with: ``es``, equation 3, or ``pes``, which knows places."""
+    return "pes" if place == "anchored" else "es"
+
+
 def signature(options: Options, tokeniser: str, basis: str = "") -> str:
     """Return the signature of a score: its options, the tokeniser that ran, the version.
 
     ``basis`` is set for change sets and patches, which have several files.
 
-    >>> signature(Options(), "python@0.13.0")
-    'es|gran:nested|lcs:star|place:anchored|del:f1|n:4|comments:keep|tok:python@0.13.0|v:2'
+    >>> signature(Options(), "python@0.13.0/2")
+    'pes|gran:nested|lcs:star|place:anchored|del:f1|n:4|comments:keep|tok:python@0.13.0/2|v:2'
     """
     deletion = "p" if options.deletion == "precision" else "f1"
     return (
-        f"es|gran:{options.granularity}|lcs:{options.lcs}|place:{options.place}|del:{deletion}"
+        f"{head(options.place)}|gran:{options.granularity}|lcs:{options.lcs}|place:{options.place}|del:{deletion}"
         f"|n:{MAX_ORDER}|comments:{options.comments}|tok:{tokeniser}"
         f"{f'|basis:{basis}|key:none' if basis else ''}|v:{version(options)}"
     )
@@ -108,6 +113,12 @@ _CHOICES = {
     "comments": "comments",
 }
 _FIXED = {"n": (str(MAX_ORDER),), "v": (str(DEFINITION), LINES_SLIDE_BY_KEY)}
+PRESETS = {
+    f"es-{name}": f"es|gran:{name}|lcs:paper|place:pooled|del:p|comments:drop"
+    for name in ("token", "line")
+}
+"""The paper's measures as published."""
+
 _OUTCOMES = ("tok", "basis", "key", "bs", "seed")
 """Parts of a signature that texts and commands decide, and nobody chooses."""
 
@@ -115,8 +126,12 @@ _OUTCOMES = ("tok", "basis", "key", "bs", "seed")
 def measure_parts(text: str) -> dict[str, str]:
     """Return the parts of a signature as it is printed, or of some of its parts, by their keys.
 
+    A name of `PRESETS` stands for its parts.
+
     >>> measure_parts("lcs:paper|place:pooled")
     {'lcs': 'paper', 'place': 'pooled'}
+    >>> measure_parts("pes|gran:line")
+    {'gran': 'line', 'place': 'anchored'}
 
     Raises
     ------
@@ -125,13 +140,15 @@ def measure_parts(text: str) -> dict[str, str]:
     """
     parts: dict[str, str] = {}
     known = (*_CHOICES, *_FIXED, *_OUTCOMES)
-    for index, part in enumerate(text.strip().split("|")):
-        key, colon, value = part.strip().partition(":")
-        if index == 0 and part.strip() in ("", "es"):
+    given = [part.strip() for part in PRESETS.get(text.strip(), text).split("|")]
+    for index, part in enumerate(given):
+        key, colon, value = part.partition(":")
+        if index == 0 and part in ("", "es", "pes"):
             continue
         if not (colon and value and key in known):
             raise OptionError(
-                f"{part!r} is no part of a measure; write KEY:VALUE|.. with {', '.join(known)}"
+                f"{part!r} is no part of a measure; write KEY:VALUE|.. with {', '.join(known)},"
+                f" or one of {', '.join(PRESETS)}"
             )
         if key in parts:
             raise OptionError(f"{key} is given twice: {parts[key]} and {value}")
@@ -140,6 +157,8 @@ def measure_parts(text: str) -> dict[str, str]:
                 f"{key}:{value} is another measure; this version computes {key}:{_FIXED[key][0]}"
             )
         parts[key] = value
+    if given[0] == "pes" and parts.setdefault("place", "anchored") != "anchored":
+        raise OptionError("pes is placed: with place:pooled the measure is es")
     return parts
 
 

@@ -311,6 +311,7 @@ def _grammar(name: str) -> _Grammar:
 _TURNS, _WHOLE, _BLOCK, _COMMENT = 1, 2, 4, 8
 _STRING_TYPE = re.compile(
     r"[sS]tring|STRING|char|rune|heredoc|regex|str_lit|quoted|(quote|block)_scalar|AttValue"
+    r"|jsx_text|raw_text|verbatim|code_fence_content|bracket_argument|CData|^literal$"
 )
 _CODE_TYPE = re.compile(r"array|list|concat|expression|interpolation|substitution")
 # In no grammar of the pack is there an interpolation in an atom.

@@ -17,6 +17,9 @@ from excise.kernels._walk import CancelFlag
 from excise.text import TokenList, line_key, raw_lines
 
 GIVEN = "given"
+TOKENS = 2
+"""Version of the rules by which a tree becomes tokens (``tok:`` of the signature)."""
+
 LEXICAL = "lexical"
 BLANK = -1
 
@@ -229,4 +232,4 @@ def tokeniser(content: object, grammar: str | None) -> str:
     """Name what turns a content into tokens, as signatures have it."""
     if not isinstance(content, str):
         return GIVEN
-    return f"{grammar}@{syntax.version()}" if grammar else LEXICAL
+    return f"{grammar}@{syntax.version()}/{TOKENS}" if grammar else LEXICAL

@@ -207,7 +207,7 @@ def test_one_unreadable_text_makes_its_own_pairs_lexical(monkeypatch):
     assert matrix.notes == ((), (), ("a.py: lexical tokens: the parser refuses it",))
     pair = matrix_of(origin, sets[2], sets[0])
     assert matrix.values[0, 2] == pair.values[0, 1] > 0
-    assert "|tok:python@0.13.0+lexical|basis:origin|" in matrix.signature
+    assert "|tok:python@0.13.0/2+lexical|basis:origin|" in matrix.signature
     assert matrix.edit_sizes[2] > 0
 
 

@@ -100,7 +100,7 @@ def test_several_tokenisers_are_named():
     texts = {"origin": "x = 1\n", "reference": "x = 2\n", "hypothesis": "x = 2\n"}
     named = [excise.excision_score(**texts, language=name) for name in ("text", "python", "go")]
     signature = CorpusScore.from_scores(named).signature
-    assert "|tok:go@0.13.0+python@0.13.0+lexical|" in signature
+    assert "|tok:go@0.13.0/2+python@0.13.0/2+lexical|" in signature
 
 
 def test_misuse_is_named():

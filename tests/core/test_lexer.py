@@ -70,7 +70,7 @@ def test_lines_are_aligned_by_the_same_units(texts):
 @given(TEXTS)
 def test_lines_with_tokens_are_numbered_without_gaps(text):
     [(ours, _)] = both([text])
-    numbers = token_lines(ours.first).tolist()
+    numbers = token_lines(ours.first, ours.tokens, ours.ids, -1).tolist()
     assert numbers == sorted(numbers)
     assert sorted(set(numbers)) == list(range(len(set(numbers))))
     lines = stream(text, None).lines

@@ -103,7 +103,7 @@ def test_the_score_depends_on_no_other_patch(others, a, b):
 
 def test_signature():
     assert pool_of().signature == (
-        "es|n:4|comments:keep|tok:lexical|basis:edits|key:name|place:anchored|heads:3"
+        "pes|n:4|comments:keep|tok:lexical|basis:edits|key:name|place:anchored|heads:3"
         f"|v:{signature.DEFINITION}"
     )
     assert "key:none|place:anchored" in pool_of(key="none").signature

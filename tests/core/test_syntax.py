@@ -48,7 +48,7 @@ def well_formed(text: str, found: TokenList) -> None:
     for token, line, start, end in places:
         assert text.count("\n", 0, start) == line
         assert text[start:end] == ("" if token in MARKS else token)
-        assert token in MARKS or (token and "\n" not in token)
+        assert token in (*MARKS, "\n") or (token and "\n" not in token)
     depth = 0
     for token in found.tokens:
         depth += (token == INDENT) - (token == DEDENT)

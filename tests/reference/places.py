@@ -16,15 +16,25 @@ def touched(region: Region, origin: Stream, granularity: str) -> Touch:
 
     Reading: at ``line`` a line without a key that holds tokens (white space in a string) is no
     unit and in no region, but it is a line with tokens and has a number.
+    Reading: an empty line of a text has none, and a region of such lines touches what one without
+    tokens would.
     """
-    number = {line: at for at, line in enumerate(sorted(set(origin.lines)))}
-    line_of = [number[unit.line] for unit in units(origin, granularity)]
+    empty = {n for n, key in enumerate(origin.keys) if key is None and only_a_line_end(origin, n)}
+    number = {line: at for at, line in enumerate(sorted(set(origin.lines) - empty))}
+    line_of = [number.get(unit.line) for unit in units(origin, granularity)]
     start, stop = region.origin_units
-    if start < stop:
-        return set(line_of[start:stop]), False
-    neighbours = line_of[max(start - 1, 0) : start + 1]
-    lies_in_a_line = len(neighbours) == 2 and neighbours[0] == neighbours[1]
-    return set(neighbours), not lies_in_a_line
+    inside = {line for line in line_of[start:stop] if line is not None}
+    if inside:
+        return inside, False
+    before = [line for line in line_of[:start] if line is not None][-1:]
+    behind = [line for line in line_of[stop:] if line is not None][:1]
+    lies_in_a_line = before == behind != []
+    return {*before, *behind}, not lies_in_a_line
+
+
+def only_a_line_end(origin: Stream, line: int) -> bool:
+    """Tell whether all that stands on a line is the empty line of a text."""
+    return [origin.tokens[i] for i in origin.tokens_on(line)] == ["\n"]
 
 
 def edits_both(x: Region, y: Region) -> bool:

@@ -14,6 +14,7 @@ from typing import Any
 WHITE = " \t\n\v\f\r"
 IN_STRING = re.compile(
     r"[sS]tring|STRING|char|rune|heredoc|regex|str_lit|quoted|(quote|block)_scalar|AttValue"
+    r"|jsx_text|raw_text|verbatim|code_fence_content|bracket_argument|CData|^literal$"
 )
 NOT_IN_STRING = re.compile(
     r"array|list|concat|expression|interpolation|substitution|interpolated_expression"
@@ -37,10 +38,24 @@ def tokens(text: str, tree: Any, grammar: str) -> list[Row]:
     for node, run in groupby(range(len(text)), lambda place: owner[place]):
         places = list(run)
         found += _pieces(text, node, places[0], places[-1] + 1)
+    found += [
+        ("\n", text.count("\n", 0, place), place, place + 1)
+        for place in range(1, len(text))
+        if text[place - 1 : place + 1] == "\n\n" and _is_text(owner[place], place - 1)
+    ]
+    found.sort(key=lambda row: row[2])
     if grammar == "python":
         for block in (node for node in nodes if node.type == "block"):
             _mark(found, block)
     return found
+
+
+def _is_text(node: _Node | None, before: int) -> bool:
+    """Tell whether an empty line in a node is text: the line end before is in the same string."""
+    if node is None or not node.in_string:
+        return False
+    around = node.parent if node.is_leaf and node.parent and node.parent.in_string else node
+    return around.start <= before
 
 
 def _pieces(text: str, node: _Node | None, start: int, end: int) -> list[Row]:
@@ -86,6 +101,7 @@ class _Node:
 
     def __init__(self, node: Any, parent: _Node | None, offsets: _Offsets) -> None:
         self.type: str = node.type
+        self.parent = parent
         self.start, self.end = offsets.place(node.start_byte), offsets.place(node.end_byte)
         comment = "comment" in self.type
         self.in_string = (

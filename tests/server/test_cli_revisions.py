@@ -16,7 +16,9 @@ from tests.server.command import (
 
 import excise as library
 
-SIGNATURE = "es|gran:nested|lcs:star|place:anchored|del:f1|n:4|comments:keep|tok:python@0.13.0|v:2"
+SIGNATURE = (
+    "pes|gran:nested|lcs:star|place:anchored|del:f1|n:4|comments:keep|tok:python@0.13.0/2|v:2"
+)
 SMALL = document("x = 1\ny = 2\n", "python", a="x = 2\ny = 2\n", b="x = 2\ny = 2\n", c="x = 1\n")
 
 
@@ -48,9 +50,9 @@ def test_language_wins_over_path_and_the_option_over_both():
         ran = excise("compare", "-", "--format", "json", *options, stdin=SMALL | given)
         return ran.json["signature"].split("tok:")[1].split("|")[0]
 
-    assert tokeniser(language=None, path="a.go") == "go@0.13.0"
-    assert tokeniser(language="python", path="a.go") == "python@0.13.0"
-    assert tokeniser("--language", "js", path="a.go") == "javascript@0.13.0"
+    assert tokeniser(language=None, path="a.go") == "go@0.13.0/2"
+    assert tokeniser(language="python", path="a.go") == "python@0.13.0/2"
+    assert tokeniser("--language", "js", path="a.go") == "javascript@0.13.0/2"
     assert tokeniser(language=None, path=None) == "lexical"
 
 

@@ -59,7 +59,7 @@ def test_of_several_references_the_best_one_counts():
 def test_every_choice_is_in_the_signature():
     measure = "gran:line|lcs:paper|comments:drop|del:f1"
     ran = directed(ADA, BO, "--language", "java", measure=measure)
-    signature = "es|gran:line|lcs:paper|place:pooled|del:f1|n:4|comments:drop|tok:java@0.13.0|v:2"
+    signature = "es|gran:line|lcs:paper|place:pooled|del:f1|n:4|comments:drop|tok:java@0.13.0/2|v:2"
     assert ran.json["signature"] == signature
     again = directed(ADA, BO, "--language", "java", measure=signature)
     assert again.json == ran.json
@@ -73,7 +73,10 @@ def test_every_choice_is_in_the_signature():
         ("lcs:paper|lcs:star", "lcs is given twice: paper and star"),
         ("lcs:best", "it must be one of star, paper"),
         ("lcs:paper|place:anchored", "it can only be 'pooled'"),
-        ("es|gran:nested|lcs:star|del:f1|n:4|comments:keep|tok:python@0.13.0|v:1", "computes v:2"),
+        (
+            "es|gran:nested|lcs:star|del:f1|n:4|comments:keep|tok:python@0.13.0/2|v:1",
+            "computes v:2",
+        ),
         ("n:5", "computes n:4"),
         ("\x1b[31m", "is no part of a measure"),
     ],
@@ -86,10 +89,10 @@ def test_a_measure_that_is_none_is_refused(measure, reason):
 
 
 def test_a_measure_of_another_tokeniser_is_refused():
-    ran = directed(ADA, BO, measure="tok:java@0.13.0")
+    ran = directed(ADA, BO, measure="tok:java@0.13.0/2")
     assert (ran.code, ran.out) == (2, "")
-    assert "the measure has tok:java@0.13.0, and these texts tok:python@0.13.0" in ran.err
-    assert directed(ADA, BO, measure="tok:python@0.13.0").code == 0
+    assert "the measure has tok:java@0.13.0/2, and these texts tok:python@0.13.0/2" in ran.err
+    assert directed(ADA, BO, measure="tok:python@0.13.0/2").code == 0
 
 
 def test_a_directed_measure_takes_a_reference():
@@ -120,10 +123,10 @@ def test_language_wins_over_path_and_null_is_absent():
         (line,) = scored({key: RECORD[key] for key in RECORD if key != "language"} | given)
         return line["signature"].split("tok:")[1].split("|")[0]
 
-    assert tokeniser(language="python", path="a.go") == "python@0.13.0"
-    assert tokeniser(language=None, path="a.go") == "go@0.13.0"
-    assert tokeniser(language="", path="a.go") == "go@0.13.0"
-    assert tokeniser(language="python", path=None) == "python@0.13.0"
+    assert tokeniser(language="python", path="a.go") == "python@0.13.0/2"
+    assert tokeniser(language=None, path="a.go") == "go@0.13.0/2"
+    assert tokeniser(language="", path="a.go") == "go@0.13.0/2"
+    assert tokeniser(language="python", path=None) == "python@0.13.0/2"
     assert tokeniser() == "lexical"
     (line,) = scored(RECORD, options=("--language", "rust"))
     assert "tok:rust" in line["signature"]

@@ -349,10 +349,17 @@ cdef class Lexer:
         return 0
 
 
-def token_lines(const int32_t[::1] first not None):
+def token_lines(const int32_t[::1] first not None, const int32_t[::1] tokens not None,
+                const int32_t[::1] ids not None, int32_t empty):
     """Return the line of every token; lines with tokens are numbered without gaps.
 
+    The line end that stands for an empty line within a text is on no line: it has `~line`, where
+    `line` is the one before.
+
     - ``first``: for each line its first token, and the number of tokens at the end.
+    - ``tokens``: the tokens.
+    - ``ids``: the names of the lines, negative if a line is blank.
+    - ``empty``: the token that stands for an empty line, or -1.
     """
     cdef Py_ssize_t line, at
     cdef int32_t number = 0
@@ -360,6 +367,10 @@ def token_lines(const int32_t[::1] first not None):
     result = array("i", (0,)) * first[first.shape[0] - 1]
     numbers = result
     for line in range(first.shape[0] - 1):
+        at = first[line]
+        if first[line + 1] == at + 1 and tokens[at] == empty and ids[line] < 0:
+            numbers[at] = ~(number - 1) if number else 0
+            continue
         for at in range(first[line], first[line + 1]):
             numbers[at] = number
         number += first[line] < first[line + 1]

@@ -136,6 +136,15 @@ cdef struct Touched:
     bint between          # empty in O, between two lines (or at an end of O)
 
 
+cdef inline int32_t line_before(int32_t line) noexcept nogil:
+    """The line of a token; of an empty line within a text, which is no line, the one before."""
+    return line if line >= 0 else ~line
+
+
+cdef inline int32_t line_behind(int32_t line) noexcept nogil:
+    return line if line >= 0 else ~line + 1
+
+
 cdef Touched touched_by(
     const int32_t* region, const int32_t* lines, int32_t n_tokens
 ) noexcept nogil:
@@ -143,12 +152,15 @@ cdef Touched touched_by(
     cdef Touched touched
     touched.between = False
     if low < high:
-        touched.first = lines[low]
-        touched.last = lines[high - 1]
-        return touched
-    touched.first = lines[low - 1] if low > 0 else (lines[0] if n_tokens else 0)
-    touched.last = lines[low] if low < n_tokens else touched.first
-    touched.between = low == 0 or low == n_tokens or touched.first != touched.last
+        touched.first = line_behind(lines[low])
+        touched.last = line_before(lines[high - 1])
+        if touched.first <= touched.last:
+            return touched
+    touched.first = line_behind(lines[0]) if n_tokens else 0
+    if low > 0:
+        touched.first = line_before(lines[low - 1])
+    touched.last = line_behind(lines[high]) if high < n_tokens else touched.first
+    touched.between = low == 0 or high == n_tokens or touched.first != touched.last
     return touched
 
 
@@ -200,7 +212,8 @@ cdef int link_places(
     const int32_t* regions, Py_ssize_t n_regions, const int32_t* lines, int32_t n_tokens,
     const int32_t* o, const int32_t* a, const int32_t* b, Places* places
 ) noexcept nogil:
-    """Join the regions of each place; `lines` numbers the line of every origin token.
+    """Join the regions of each place; `lines` numbers the line of every origin token (`~line`: it
+    is an empty line behind that one).
 
     Neighbours are enough for a common line: whatever lies between two regions on one line is on
     it, too. For lines side by side the last region before that the same revision edits is enough.

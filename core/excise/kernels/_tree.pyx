@@ -74,6 +74,7 @@ cdef struct Frame:
     Py_ssize_t n
     int kind              # of leaves that stand around the node
     Py_ssize_t end        # of its block; 0: none
+    Py_ssize_t start      # of the node
 
 cdef struct Found:
     int32_t* data        # spans, flat: start, end, kind
@@ -194,7 +195,9 @@ cdef class Walk:
                 kept.append(child)
         return kept
 
-    cdef int enter(self, list children, int kind, Py_ssize_t end) except -1:
+    cdef int enter(
+        self, list children, int kind, Py_ssize_t end, Py_ssize_t start
+    ) except -1:
         """Go on with the children of a node."""
         cdef Frame* frame
         if make_room(
@@ -203,7 +206,7 @@ cdef class Walk:
         Py_INCREF(children)
         frame = &self.frames[self.n_frames]
         frame.children, frame.at, frame.n = <PyObject*>children, 0, len(children)
-        frame.kind, frame.end = kind, end
+        frame.kind, frame.end, frame.start = kind, end, start
         self.n_frames += 1
         return 0
 
@@ -214,7 +217,7 @@ cdef class Walk:
         cdef Frame* frame
         cdef list children
         cdef bint narrow = self.within is not None and self.within.shape[0] > 0
-        self.enter([root], PLAIN, 0)
+        self.enter([root], PLAIN, 0, 0)
         while self.n_frames:
             frame = &self.frames[self.n_frames - 1]
             if frame.at == frame.n:
@@ -231,6 +234,8 @@ cdef class Walk:
             role = self.role(kind, node)
             start, end = number(START, node), number(END, node)
             if role & WHOLE or not number(COUNT, node):
+                if kind == VERBATIM:
+                    start = self.line_end_before(start, frame.start, end)
                 push(&self.found, start, end, leaf(role, kind))
                 continue
             children = children_of(node)
@@ -242,9 +247,9 @@ cdef class Walk:
                     continue  # no leaf, although nothing of it is left: its text is between leaves
             if role & BLOCK and start < end:
                 push(&self.found, start, start, BLOCK_START)
-                self.enter(children, kind, end)
+                self.enter(children, kind, end, start)
             else:
-                self.enter(children, kind, 0)
+                self.enter(children, kind, 0, start)
             kind ^= role & TURNS
         return 0
 
@@ -265,7 +270,8 @@ cdef class Walk:
             if not role & WHOLE and number(COUNT, child):
                 deeper = True
             gap |= child_start != at
-            push(&self.found, child_start, child_end, leaf(role, VERBATIM))
+            push(&self.found, self.line_end_before(child_start, start, child_end), child_end,
+                 leaf(role, VERBATIM))
             at = child_end
         if gap or at != end:
             self.loose.append((start, end))
@@ -277,10 +283,11 @@ cdef class Walk:
     cdef int own_text(self, Py_ssize_t at, Py_ssize_t last, list children) except -1:
         """Push the text of a node in a string that none of its children covers and is a token.
 
-        White space is one only behind an odd number of leaves with quotes, where a string is open.
-        Children that are missing must not split the text that they stand in.
+        White space is one only behind an odd number of leaves with quotes, where a string is open;
+        but an empty line always. Children that are missing must not split the text that they stand
+        in.
         """
-        cdef Py_ssize_t start, end
+        cdef Py_ssize_t start, end, begin = at, place
         cdef int quotes = 0, role
         for child in [*children, None]:
             if child is None:
@@ -290,13 +297,27 @@ cdef class Walk:
             if start == end:
                 continue
             if at < start and (quotes & 1 or has_text(self.data, at, min(start, self.size))):
-                push(&self.between, at, start, VERBATIM)
+                push(&self.between, self.line_end_before(at, begin, start), start, VERBATIM)
+            else:
+                place = max(at, begin + 1)
+                while place < min(start, self.size):
+                    if self.data[place] == b"\n" and self.data[place - 1] == b"\n":
+                        push(&self.between, place - 1, place + 1, VERBATIM)
+                    place += 1
             at = end
             if child is not None:
                 role = self.role(VERBATIM, child)
                 if role & WHOLE or not number(COUNT, child):
                     quotes += "escape" not in child.type and self.has_quote(start, end)
         return 0
+
+    cdef Py_ssize_t line_end_before(
+        self, Py_ssize_t at, Py_ssize_t begin, Py_ssize_t end
+    ) noexcept:
+        """Return the line end before a text that begins with an empty line of its node, or `at`."""
+        if begin < at < min(end, self.size) and self.data[at] == b"\n" == self.data[at - 1]:
+            return at - 1
+        return at
 
     # A node may end behind the text: a parser may be given a last line end.
     cdef bint has_quote(self, Py_ssize_t start, Py_ssize_t end) noexcept:
@@ -341,9 +362,9 @@ def walk(root, bytes data not None, tuple roles not None, const int32_t[::1] wit
 
 
 cdef object in_order(spans):
-    """Sort spans by their starts, those that start together as they are."""
+    """Sort spans by their starts and ends: the line end before a leaf may be in two."""
     flat = iter(spans)
-    triples = sorted(zip(flat, flat, flat), key=itemgetter(0))
+    triples = sorted(zip(flat, flat, flat), key=itemgetter(0, 1))
     return array("i", [number for triple in triples for number in triple])
 
 
@@ -613,7 +634,7 @@ cdef class Writer:
     cdef int stretch(self, Py_ssize_t first, Py_ssize_t last) except -1:
         """Write the tokens of some whole lines."""
         cdef Py_ssize_t low = self.starts[first], high = min(self.starts[last], self.size)
-        cdef Py_ssize_t near, stop, place, start, end
+        cdef Py_ssize_t near, stop, place, start, end, begin
         cdef bint whole = low == 0 and high == self.size
         cdef int kind
         cdef Token following
@@ -631,6 +652,7 @@ cdef class Writer:
         for place in range(near, stop):
             start, end = self.spans[3 * place], self.spans[3 * place + 1]
             kind = self.spans[3 * place + 2]
+            begin = start
             if not whole:
                 # A mark stays with the token next to it.
                 if kind == BLOCK_START and not self.is_text_between(start, low, high):
@@ -657,7 +679,7 @@ cdef class Writer:
                 self.dedent()
             else:
                 self.in_comment = kind == COMMENT
-                self.piece(start, end, kind == VERBATIM)
+                self.piece(start, end, kind == VERBATIM, begin)
                 self.in_comment = False
         self.gap(high)
         for place in reversed(self.indents):  # an INDENT may be followed by another
@@ -710,13 +732,18 @@ cdef class Writer:
             stop = start
             while stop < end and not is_white(self.data[stop]):
                 stop += 1
-            self.piece(start, stop, True)
+            self.piece(start, stop, True, start)
             start = stop
         self.at = end
         return 0
 
-    cdef int piece(self, Py_ssize_t start, Py_ssize_t end, bint verbatim) except -1:
-        """Write a range, split at its line ends: verbatim, or without white space around."""
+    cdef int piece(
+        self, Py_ssize_t start, Py_ssize_t end, bint verbatim, Py_ssize_t begin
+    ) except -1:
+        """Write a range, split at its line ends: verbatim, or without white space around.
+
+        An empty line within a span of text, which begins at `begin`, is its line end.
+        """
         cdef Py_ssize_t stop, last
         self.at = end
         while start < end:
@@ -729,6 +756,8 @@ cdef class Writer:
                     last -= 1
                 while start < last and is_white(self.data[start]):
                     start += 1
+            elif start == stop and begin < start:
+                last = stop + 1
             if start < last:
                 self.push(<int32_t>start, <int32_t>last, <int32_t>self.line)
             start = stop + 1

@@ -48,13 +48,13 @@ def signature(key: str = "name", *, idf: bool = False) -> str:
     """Return the signature of ``basis:edits``. `idf` applies to groups, never to a score.
 
     >>> signature()
-    'es|n:4|comments:keep|tok:lexical|basis:edits|key:name|place:anchored|heads:3|v:2'
+    'pes|n:4|comments:keep|tok:lexical|basis:edits|key:name|place:anchored|heads:3|v:2'
     >>> signature("none", idf=True)
-    'es|n:4|comments:keep|tok:lexical|basis:edits|key:none|place:anchored|heads:3|idf:yes|v:2'
+    'pes|n:4|comments:keep|tok:lexical|basis:edits|key:none|place:anchored|heads:3|idf:yes|v:2'
     """
     weighted = "|idf:yes" if idf else ""
     return (
-        f"es|n:{MAX_ORDER}|comments:keep|tok:lexical|basis:edits|key:{key}|place:anchored"
+        f"pes|n:{MAX_ORDER}|comments:keep|tok:lexical|basis:edits|key:{key}|place:anchored"
         f"|heads:{HEADS}{weighted}|v:{DEFINITION}"
     )
 

@@ -64,7 +64,7 @@ def draw(panels: Sequence[Panel], columns: int = 2) -> Any:  # noqa: ANN401
         points = []
         for place, name in enumerate(shown):
             entry = measures[name]
-            ours = name.startswith("es-")
+            ours = name.startswith(("es-", "pes-"))
             axis.barh(
                 place,
                 entry["pearson"],
