@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -44,6 +44,7 @@ from excise_server.report.cluster import (
 )
 from excise_server.sources.commits import is_range, read_commits
 from excise_server.sources.requests import (
+    PullFacts,
     main_line,
     read_named,
     read_pull_list,
@@ -136,9 +137,10 @@ def command(
     with ExitStack() as stack:
         repository = opened(repo or ".", only_commits=True) if git or repo is not None else None
         with progress("Reading", 1.0) as advance:
-            asked = None if like is None else _asked(like, repository, onto)
+            facts = {} if pulls is None else read_pull_list(pulls)
+            asked = None if like is None else _asked(like, repository, onto, facts)
             if git and repository is not None:
-                sent = _read_git(repository, git, onto, pulls, advance)
+                sent = _read_git(repository, git, onto, facts, advance)
             elif state is not None:
                 opened_state = stack.enter_context(closing(State(state)))
                 sent = _read_state(opened_state, paths)
@@ -213,10 +215,9 @@ def _read_git(
     repository: Repository,
     patterns: tuple[str, ...],
     onto: str,
-    pulls: str | None,
+    facts: Mapping[str, PullFacts],
     advance: Callable[[float], None],
 ) -> _Sent:
-    facts = {} if pulls is None else read_pull_list(pulls)
     members: list[Member] = []
     rejected: list[Rejected] = []
     notes: list[tuple[str, str]] = []
@@ -251,7 +252,9 @@ def _read_git(
     return _Sent(queue, proposals, about=tuple(about), has_commits=has_commits)
 
 
-def _asked(like: str, repository: Repository | None, onto: str) -> Proposal:
+def _asked(
+    like: str, repository: Repository | None, onto: str, facts: Mapping[str, PullFacts]
+) -> Proposal:
     """Return the one patch that is asked about.
 
     Raises SourceError if there is none, or several.
@@ -262,7 +265,7 @@ def _asked(like: str, repository: Repository | None, onto: str) -> Proposal:
         except SourceError as error:
             hint = "name a file, - for standard input, or a branch or commit with --repo"
             raise SourceError("no such file", name=like, hint=hint) from error
-        return read_named(repository, like, onto)
+        return with_pull_facts([read_named(repository, like, onto)], facts)[0]
     queue = read_queue([like], sys.stdin.buffer)
     proposals = proposals_of(queue.sent)
     if not proposals:
