@@ -273,10 +273,6 @@ PATCH = b"diff --git a/f b/f\n--- a/f\n+++ b/f\n" + HUNK
         (PATCH.replace(b" line 8\n", b" line 88\n"), "f: hunk 1 does not apply: line 8 has", 4),
         (PATCH.replace(b" line 8\n", b" line 8 \n"), "line 8 has another text", 4),
         (PATCH.replace(b" line 8\n", b" line 8\r\n"), "line 8 has another line end", 4),
-        (PATCH.replace(b" line 13\n", b""), "f: the hunk ends 1 lines short of its count", 4),
-        (PATCH[: PATCH.index(b" line 12")], "ends 2 lines short of its count", 4),
-        (PATCH.replace(b"-7,7 +7,7", b"-7,9 +7,9"), "ends 2 lines short of its count", 4),
-        (PATCH + b"+more\n", "f: the hunk goes on beyond its count", 4),
         (PATCH + HUNK, "hunk 2 does not apply: it shows line 7, which an earlier", 13),
         (PATCH[: PATCH.index(b"---")] + b"Binary files a/f and b/f differ\n", "is binary", 0),
         (PATCH[: PATCH.index(b"---")] + b"GIT binary patch\nliteral 1\nIcmZPo\n\n", "is binary", 0),
@@ -344,11 +340,12 @@ PIECES = [
 @examples(300)
 @given(st.lists(st.sampled_from(PIECES), max_size=14), TEXTS)
 def test_no_patch_raises_anything_else(lines, text):
-    for pair in parse(b"".join(lines)).files:
-        for before in (text, None):
-            with contextlib.suppress(PatchError):
-                result = apply(pair, before)
-                assert result.text is None or isinstance(result.text, bytes)
+    with contextlib.suppress(PatchError):
+        for pair in parse(b"".join(lines)).files:
+            for before in (text, None):
+                with contextlib.suppress(PatchError):
+                    result = apply(pair, before)
+                    assert result.text is None or isinstance(result.text, bytes)
 
 
 # --- displaced hunks ------------------------------------------------------------------------------

@@ -125,8 +125,8 @@ def test_a_bare_diff_and_a_log():
 def test_a_truncated_mailbox():
     data = (FROM + HEAD + b"\n" + DIFF) * 2
     found = read(data[:-12])
-    assert not found[0].patch.warnings
-    assert "1 lines short" in str(found[1].patch.warnings[0])
+    assert not found[0].error
+    assert "ends a line short of its count" in found[1].error
 
 
 @pytest.mark.slow

@@ -63,17 +63,42 @@ def test_a_signature_is_no_deletion_and_a_deleted_comment_is_one():
     assert counts(sql) == [("x.sql", 0, 1)]
 
 
-def test_a_short_hunk_does_not_swallow_the_next_file():
-    one = b"--- a/x\n+++ b/x\n@@ -1,9 +1,9 @@\n same\n-a\n+b\n"
-    found = parse(one + b"--- a/y\n+++ b/y\n" + EDIT)
-    assert [pair.path for pair in found.files] == ["x", "y"]
-    assert str(found.warnings[0]) == "line 3: the hunk ends 7 lines short of its count"
+@pytest.mark.parametrize(
+    ("diff", "reason"),
+    [
+        ("@@ -1,9 +1,9 @@\n same\n-a\n+b\n--- a/y\n+++ b/y\n@@ -1 +1 @@\n-a\n+b\n", "ends 7 lines"),
+        ("@@ -1,2 +1,2 @@\n-a\n+b\n", "ends a line short of its count"),
+        ("@@ -1 +1 @@\n-a\n+b\n+c\n", "goes on beyond its count"),
+        (
+            "@@ -1,3 +1,3 @@\ndef a():\n-    x = 1\n+    x = 5\n     return x\n",
+            "ends 3 lines short",
+        ),
+        ("@@ -1,2 +1,2 @@\n a\n [-old-]{+new+} b\n", "changes no line"),
+        ("@@ -1,2 +1,2 @@\n a\n[-old-]{+new+} b\n", "ends a line short of its count"),
+    ],
+    ids=[
+        "cut off by a file",
+        "cut off",
+        "long",
+        "context without blank",
+        "words",
+        "words in a line",
+    ],
+)
+def test_a_hunk_that_git_refuses_is_an_error_with_its_line(diff, reason):
+    with pytest.raises(PatchError, match=reason) as raised:
+        parse(f"--- a/x\n+++ b/x\n{diff}".encode())
+    assert raised.value.line == 3
 
 
-def test_a_long_hunk_is_read_by_its_count():
-    found = parse(b"--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n+c\n")
-    assert found.files[0].added == 1
-    assert found.warnings[0].line == 6
+def test_utf_16_is_named():
+    with pytest.raises(PatchError, match="UTF-16: save it as UTF-8"):
+        parse("--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n".encode("utf-16"))
+
+
+def test_a_blank_at_the_end_of_a_name_is_of_the_name():
+    (pair,) = parse(b"diff --git a/x  b/x \n--- a/x \t\n+++ b/x \t\n@@ -1 +1 @@\n-a\n+b\n").files
+    assert (pair.old, pair.new) == ("x ", "x ")
 
 
 def test_only_lf_ends_a_line_and_cr_stays():

@@ -20,7 +20,9 @@ LINES = st.sampled_from(
      "a\u2028b\x85".encode(), b"\x1c\x1d x", b"@@ -1 +1 @@", b"-- ", b"\xed\xa0\x80 = 1", b"\xc3",
      "\u00a0".encode(), "\u3000 \U0001f600 x".encode(), b"\t\x0c y\r"]
 )  # fmt: skip
-BODIES = st.lists(st.tuples(st.sampled_from([b" ", b"+", b"-"]), LINES), min_size=1, max_size=12)
+BODIES = st.lists(
+    st.tuples(st.sampled_from([b" ", b"+", b"-"]), LINES), min_size=1, max_size=12
+).filter(lambda body: any(kind != b" " for kind, _ in body))
 NAMES = st.sampled_from([b"x.c", b"d/x.c", b"y.c", b"go.sum", b"CHANGES.md"])
 HEADINGS = st.sampled_from([b"", b"f(void)", b"\xe9", b"foo(a);", b"{", b"struct \xe9 bar {"])
 

@@ -192,7 +192,9 @@ def test_too_many_blocks_are_taken_in_order():
 
 
 _LINES = st.lists(st.sampled_from(["f(a);", "g();", "x = 1;", ""]), max_size=3)
-_PATCH = st.lists(st.tuples(_LINES, _LINES), max_size=4).map(lambda drawn: patch(*drawn))
+_PATCH = st.lists(st.tuples(_LINES, _LINES).filter(any), max_size=4).map(
+    lambda drawn: patch(*drawn)
+)
 
 
 @given(_PATCH, _PATCH)

@@ -257,9 +257,9 @@ def broken(diff: bytes) -> dict[str, tuple[bytes, str]]:
             diff.replace(b"+ten\n", b"+ten\n\\ No newline at end of file\n"),
             "a line without a line end would not be the last one",
         ),
-        "short": (diff.replace(b" line 13\n", b""), "a.py: the hunk ends 1 lines short"),
-        "long": (diff + b"+more\n", "a.py: the hunk goes on beyond its count"),
-        "cut": (diff[:-12], "ends 1 lines short"),
+        "short": (diff.replace(b" line 13\n", b""), "the hunk ends a line short"),
+        "long": (diff + b"+more\n", "the hunk goes on beyond its count"),
+        "cut": (diff[:-12], "ends a line short"),
         # Without the name of a text that is known, the target's is taken, as by the commands.
         "no index": (diff.replace(index, b""), ""),
         "few digits": (diff.replace(index, b"index %b..abcdef\n" % old.encode()), ""),

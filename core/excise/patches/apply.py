@@ -57,7 +57,7 @@ def apply(pair: FilePair, text: bytes | None) -> Applied:
 
     Returns: the file under its new name.
 
-    Raises PatchError if the patch does not apply, is damaged or binary. The reason names the file,
+    Raises PatchError if the patch does not apply, or is binary. The reason names the file,
     the hunk and the line of the file, `line` is that of the hunk in the patch.
 
     >>> from excise.patches import parse
@@ -70,9 +70,6 @@ def apply(pair: FilePair, text: bytes | None) -> Applied:
     """
     if pair.binary is not None:
         raise PatchError(f"{pair.path}: the patch is binary")
-    for hunk in pair.hunks:
-        if hunk.damage:
-            raise PatchError(f"{pair.path}: the hunk {hunk.damage}", hunk.line)
     if (pair.old is None) != (text is None):
         there = "creates it, but it exists" if text is not None else "changes it, but it is missing"
         raise PatchError(f"{pair.path}: the patch {there}")

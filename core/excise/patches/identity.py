@@ -104,7 +104,6 @@ def _code_of(pair: FilePair, blocks: list[Block]) -> Iterator[bytes]:
                 yield repr(_steps(block.beside[0], side, block.beside[1])).encode()
         if is_open:
             yield _as_written(hunk)
-    yield repr([hunk.damage for hunk in pair.hunks if hunk.damage]).encode()
 
 
 def _white_of(pair: FilePair) -> Iterator[bytes]:

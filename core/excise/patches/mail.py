@@ -156,9 +156,8 @@ def _mail(number: int, line: int, piece: bytes, envelope: int, as_utf8: bool) ->
             body = b"\n".join(_texts_of(whole, as_utf8))
             first = 1
         patch, error = _parsed(body, first)
-        short = next((warned for warned in patch.warnings if "short" in warned.what), None)
-        if not error and short and _parameter(mail, "format") == "flowed":
-            error = f"format=flowed damaged the patch: {short}"
+        if "short of its count" in error and _parameter(mail, "format") == "flowed":
+            error = f"format=flowed damaged the patch: {error}"
         text = _text_of(body)
     except PatchError as reason:
         error = str(reason)
@@ -352,7 +351,9 @@ def _unflowed(data: bytes, delsp: bool) -> bytes:
 
 _BRACKETS = re.compile(r"\s*(?:(?:re|aw|fwd?):\s*)*\[([^\[\]]{0,200})\]\s*", re.IGNORECASE)
 _REPLY = re.compile(r"\s*(?:(?:re|aw|fwd?):\s*)+", re.IGNORECASE)
-_VERSION = re.compile(r"(?:^|[\s,]|PATCH)v(\d{1,4})\b", re.IGNORECASE)
+_VERSION = re.compile(r"(?:^|[\s,]|PATCH[-_ ]?)v(\d{1,4})\b", re.IGNORECASE)
+_LAST_VERSION = re.compile(r"\s*[(\[]v(\d{1,4})[)\]]\s*$", re.IGNORECASE)
+"""Behind a title: ``mm: fix it (v5)``."""
 _PLACE = re.compile(r"(?:^|\s|,)(\d{1,4})\s*(?:/|of)\s*(\d{1,4})\b")
 
 
@@ -361,6 +362,8 @@ def series_of(subject: str) -> tuple[Series, str]:
 
     >>> series_of("Re: [PATCH net-next v3 02/7] mm: fix it")
     (Series(version=3, index=2, total=7, numbered=True), 'mm: fix it')
+    >>> series_of("[PATCH-V2 1/1] mm: fix it")[0].version, series_of("[PATCH] mm: fix it (v5)")
+    (2, (Series(version=5, index=0, total=0, numbered=False), 'mm: fix it'))
     """
     said, end = [], 0
     while (match := _BRACKETS.match(subject, end)) is not None:
@@ -370,10 +373,13 @@ def series_of(subject: str) -> tuple[Series, str]:
         end = match.end()
     tags = " ".join(said)
     version, place = _VERSION.search(tags), _PLACE.search(tags)
+    title = subject[end:]
+    if (last := _LAST_VERSION.search(title[-40:])) is not None:
+        version, title = version or last, title[: len(title) - len(last[0])]
     series = Series(
         version=int(version[1]) if version else 1,
         index=int(place[1]) if place else 0,
         total=int(place[2]) if place else 0,
         numbered=place is not None,
     )
-    return series, " ".join(subject[end:].split())
+    return series, " ".join(title.split())

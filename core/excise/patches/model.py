@@ -28,7 +28,7 @@ class Hunk:
     ``text`` are its lines, with ``\n`` between them (lines apart take twice the memory), and
     ``heading`` is the text after the second ``@@``, stripped: the function, as git sees it.
     ``old_open`` and ``new_open``: the last line of that image has no line end. ``line`` is the
-    header's line in the bytes. ``damage`` says how its lines disagree with the header's counts.
+    header's line in the bytes.
     """
 
     old_start: int
@@ -38,7 +38,6 @@ class Hunk:
     old_open: bool = False
     new_open: bool = False
     heading: bytes = b""
-    damage: str = ""
 
     @property
     def lines(self) -> tuple[bytes, ...]:
@@ -126,10 +125,15 @@ class FilePair:
 
 @dataclass(frozen=True, slots=True)
 class Patch:
-    """The files of a patch, in order, and what was odd."""
+    """The files of a patch, in order, and what was odd.
+
+    ``parts``: of a series, how many of the files each patch has. A rename or copy starts from the
+    tree before its own patch. Empty: all files are of one patch.
+    """
 
     files: tuple[FilePair, ...] = ()
     warnings: tuple[Warned, ...] = ()
+    parts: tuple[int, ...] = ()
 
     @property
     def paths(self) -> tuple[str, ...]:

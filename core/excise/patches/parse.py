@@ -2,11 +2,14 @@ r"""Reading unified diffs: bytes in, files and hunks out, by the counts of the h
 
 Only the counts say where a hunk ends: a mail's signature ``-- `` looks like a deletion, a deleted
 SQL comment looks like a header. Lines end at ``\n`` and nowhere else. What is odd but readable is
-a warning with its line; a combined diff, whose columns mean something else, is an error.
+a warning with its line. What git refuses is an error: a hunk whose lines are not as many as its
+header says, or change nothing (a diff of words), and a combined diff, whose columns mean something
+else.
 """
 
 from __future__ import annotations
 
+import codecs
 import re
 from dataclasses import dataclass, field
 
@@ -42,12 +45,14 @@ def parse(data: bytes, first: int = 1) -> Patch:
 
     Returns: without files if it contains no diff.
 
-    Raises PatchError on a combined diff.
+    Raises PatchError on a combined diff, a hunk that cannot be read, and UTF-16.
 
     >>> found = parse(b"--- a/x\n+++ b/x\n@@ -1,2 +1 @@\n one\n--- two\n-- \nsignature\n")
     >>> [(pair.path, pair.added, pair.deleted) for pair in found.files]
     [('x', 0, 1)]
     """
+    if data.startswith(_UTF_16):
+        raise PatchError("the text is UTF-16: save it as UTF-8", first)
     return _DiffReader(data.split(b"\n"), first).read()
 
 
@@ -249,17 +254,17 @@ class _DiffReader:
         text, self.at, old_left, new_left, old_open, new_open = body(
             self.lines, begin, old_left, new_left, self.ends_early
         )
-        damage = ""
-        if old_left or new_left:
-            damage = f"ends {max(old_left, new_left)} lines short of its count"
-            self.warn(f"the hunk {damage}", begin)
-        elif self.at < len(self.lines) and self.goes_on(self.lines[self.at]):
-            damage = "goes on beyond its count"
-            self.warn("lines beyond the hunk's count are left out")
-        start = int(match[1]), int(match[3])
         number = self.number(begin)
+        if old_left or new_left:
+            raise PatchError(f"the hunk {_short(max(old_left, new_left))}", number)
+        if self.at < len(self.lines) and self.goes_on(self.lines[self.at]):
+            raise PatchError("the hunk goes on beyond its count", number)
+        start = int(match[1]), int(match[3])
         heading = match.string[match.end() :].strip(_WHITE)
-        self.header.hunks.append(Hunk(*start, text, number, old_open, new_open, heading, damage))
+        hunk = Hunk(*start, text, number, old_open, new_open, heading)
+        if not (text.startswith(_CHANGED) or b"\n+" in text or b"\n-" in text):
+            raise PatchError("the hunk changes no line", number)
+        self.header.hunks.append(hunk)
 
     def ends_early(self, at: int, old: int, new: int) -> bool:
         """Whether a line that looks like a deletion is a header or signature after a short hunk."""
@@ -276,6 +281,13 @@ class _DiffReader:
         return line.startswith(b"-") and not line.startswith(b"--")
 
 
+def _short(missing: int) -> str:
+    lines = "a line" if missing == 1 else f"{missing} lines"
+    return f"ends {lines} short of its count"
+
+
+_UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+_CHANGED = (b"+", b"-")
 _BINARY_STARTS = (b"Binary files ", b"Files ")
 _STARTS = frozenset((b"d", b"-", b"@", b"B", b"F"))
 _WHITE = WHITE.encode()
@@ -333,6 +345,8 @@ def _header_name(line: bytes) -> tuple[bytes, bool]:
     if line.startswith(b'"'):
         return _unquote(line), False
     name, tab, date = line.partition(b"\t")
+    if tab and not date.strip():  # git ends a name with blanks so: one at its end is of the name
+        return name, name == _NULL
     if not tab and len(name) < 4096:
         whole = name.rstrip(b" \t")
         if match := _DATE.search(whole, max(len(whole) - _DATE_LENGTH, 0)):

@@ -115,9 +115,11 @@ def joined(patches: Iterable[Patch]) -> Patch:
     Nothing is composed: a line that one patch adds and the next one deletes counts as both.
     """
     found = list(patches)
+    parts = (part for patch in found for part in patch.parts or (len(patch.files),) if part)
     return Patch(
         tuple(pair for patch in found for pair in patch.files),
         tuple(warned for patch in found for warned in patch.warnings),
+        tuple(parts) if len(found) > 1 else (),
     )
 
 

@@ -1,7 +1,9 @@
 """Patches as whole files: the texts that they were made from, and the results.
 
 A file is the result of an earlier patch, the blob that the patch names, or what the commit has that
-the patches were made from.
+the patches were made from. Within one patch a rename or a copy starts from the tree before it,
+wherever the edit of that file stands; another edit of a file goes on from the one before. So does
+`git apply` (`previous_patch` in its apply.c).
 """
 
 from __future__ import annotations
@@ -28,10 +30,13 @@ _FILE = "100644"
 
 @dataclass(slots=True)
 class _Files:
-    """The files before the patches, and as they are now (None: deleted)."""
+    """The files before all patches, before this one, and as they are now (None: deleted)."""
 
     old: dict[str, Side] = field(default_factory=dict)
+    start: dict[str, Side | None] = field(default_factory=dict)
     now: dict[str, Side | None] = field(default_factory=dict)
+    made: set[str] = field(default_factory=set)
+    """Files that this patch has written: a rename away from such a name does not delete it."""
     refused: dict[str, str] = field(default_factory=dict)
 
 
@@ -75,9 +80,12 @@ def composed(patch: Patch, blobs: Blobs, base: Callable[[str], Side | None]) -> 
     - ``base``: a file of the commit that the patches were made from, for texts that are not known
       otherwise.
     """
-    files = _Files()
-    for pair in patch.files:
-        _take(files, pair, blobs, base)
+    files, at = _Files(), 0
+    for part in patch.parts or (len(patch.files),):
+        files.start, files.made = dict(files.now), set()
+        for pair in patch.files[at : at + part]:
+            _take(files, pair, blobs, base)
+        at += part
     old, new = dict(files.old), {path: side for path, side in files.now.items() if side}
     for path in old.keys() & new.keys():
         if (old[path].mode, old[path].data) == (new[path].mode, new[path].data):
@@ -100,11 +108,13 @@ def _take(files: _Files, pair: FilePair, blobs: Blobs, base: Callable[[str], Sid
         before = _before(files, pair, blobs, base)
         after = _after(pair, before, blobs)
     if pair.old is not None and before is not None and pair.moved != "copy":
-        if pair.old not in files.now:
-            files.old[pair.old] = before
-        files.now[pair.old] = None
+        if pair.old not in _known(files, pair):
+            files.old.setdefault(pair.old, before)
+        if pair.moved != "rename" or pair.old not in files.made:
+            files.now[pair.old] = None
     if pair.new is not None:
         files.now[pair.new] = after
+        files.made.add(pair.new)
 
 
 def _submodules(pair: FilePair) -> tuple[Side | None, Side | None]:
@@ -125,14 +135,19 @@ def _submodules(pair: FilePair) -> tuple[Side | None, Side | None]:
     return before, after
 
 
+def _known(files: _Files, pair: FilePair) -> Mapping[str, Side | None]:
+    """Return the files that patches have made so far, as the old side of a pair sees them."""
+    return files.start if pair.moved else files.now
+
+
 def _before(
     files: _Files, pair: FilePair, blobs: Blobs, base: Callable[[str], Side | None]
 ) -> Side | None:
     """Return the file that a patch was made from, or None if it creates one."""
     if pair.old is None:
         return None
-    if pair.old in files.now:
-        return files.now[pair.old]
+    if pair.old in (known := _known(files, pair)):
+        return known[pair.old]
     side = base(pair.old)
     data = blobs.get(pair.old_blob)
     if isinstance(data, bytes):

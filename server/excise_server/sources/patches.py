@@ -10,11 +10,13 @@ from __future__ import annotations
 
 import os
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from email.utils import mktime_tz, parseaddr, parsedate_tz
+from typing import NamedTuple
 
-from excise.patches import Message, Patch, PatchError, parse, postings, read
+from excise.patches import Message, Patch, PatchError, joined, parse, postings, read
 from excise_server.foundation.escape import visible
 from excise_server.foundation.files import MAX_ENTRIES, inside, read_bytes
 from excise_server.foundation.inputs import Rejected, SourceError, unique_ids
@@ -51,13 +53,16 @@ def list_patches(
 
     Raises SourceError if a path that was typed cannot be read, or contains no patch.
     """
-    named = [
-        (f"patch:{series.name}", series)
+    mails: list[_Mail] = []
+    every = [
+        series
         for path in selection.chosen.get("patches", ())
-        for series in _read(path, "patches" not in selection.optional, rejected)
+        for series in _read(path, "patches" not in selection.optional, mails, rejected)
     ]
+    every += _series(mails)
     selected = []
-    for name, (_, series) in zip(unique_ids([name for name, _ in named]), named, strict=True):
+    names = unique_ids([f"patch:{series.name}" for series in every])
+    for name, series in zip(names, every, strict=True):
         title = series.title or series.name
         written = Written.together(series.written) if series.written else None
         candidate = Candidate(
@@ -91,7 +96,10 @@ def folders_named(
     return tuple(existing)
 
 
-def _read(path: str, must_exist: bool, rejected: list[Rejected]) -> Iterator[_Series]:
+def _read(
+    path: str, must_exist: bool, mails: list[_Mail], rejected: list[Rejected]
+) -> Iterator[_Series]:
+    """Yield the predictions below a path, and add its messages to the others."""
     try:
         top = os.path.realpath(path)
         if not os.path.exists(top):
@@ -114,7 +122,7 @@ def _read(path: str, must_exist: bool, rejected: list[Rejected]) -> Iterator[_Se
             if ending == _LINES:
                 yield from _lines(file, root, name, rejected)
             else:
-                yield from _mails(read(read_bytes(file, [root])), name, rejected)
+                mails += _mails(read(read_bytes(file, [root])), name, file, rejected)
         except SourceError as error:
             rejected.append(Rejected(f"patch:{name}", error.reason, error.hint))
 
@@ -133,33 +141,57 @@ def _files(top: str) -> Iterator[str]:
                 yield os.path.join(folder, name)
 
 
-def _mails(messages: Sequence[Message], name: str, rejected: list[Rejected]) -> Iterator[_Series]:
-    """Yield the series of a file: what was sent as one, or is made from what precedes it."""
-    good = [message for message in messages if not message.error]
-    series: dict[int, _Series] = {}
-    for posting in postings(good):
-        patch, number = posting.patch, good[posting.messages[0]].number
-        mails = [good[index] for index in posting.messages]
-        written = tuple(_written(mail) for mail in mails if mail.author and mail.patch.files)
-        earlier = next((n for n, own in series.items() if _continues(own.patch, patch)), None)
-        if earlier is not None:
-            own = series[earlier]
-            series[earlier] = replace(
-                own,
-                patch=Patch((*own.patch.files, *patch.files)),
-                written=(*own.written, *written),
-            )
-        elif patch.files:
-            series[number] = _Series(name, patch, visible(posting.title), written=written)
-    bad = [message for message in messages if message.error]
-    if not (series or bad):
+class _Mail(NamedTuple):
+    """A message, what it is called if it is alone, and its file."""
+
+    message: Message
+    name: str
+    file: str
+
+
+def _mails(
+    messages: Sequence[Message], name: str, file: str, rejected: list[Rejected]
+) -> Iterator[_Mail]:
+    """Yield the messages of a file that can be read."""
+    told = [m for m in messages if m.error or m.patch.files or m.series.numbered]
+    if not told:
         raise SourceError("no diff in it")
-    is_one = len(series) + len(bad) == 1
-    for message in bad:
-        shown = name if is_one else f"{name}#{message.number}"
-        rejected.append(Rejected(f"patch:{shown}", visible(message.error)))
-    for number, own in series.items():
-        yield own if is_one else replace(own, name=f"{name}#{number}")
+    for message in messages:
+        if message.error:
+            shown = name if len(told) == 1 else f"{name}#{message.number}"
+            rejected.append(Rejected(f"patch:{shown}", visible(message.error)))
+        else:
+            yield _Mail(message, name, file)
+
+
+def _series(mails: Sequence[_Mail]) -> Iterator[_Series]:
+    """Yield what was sent as one, in one file or in several, or is made from what precedes it.
+
+    A series is called as the file of its first patch; several of one file have the number of that
+    message behind it.
+    """
+    series: list[tuple[_Mail, _Series]] = []
+    for posting in postings([mail.message for mail in mails]):
+        own = [mails[at] for at in posting.messages]
+        first = next((mail for mail in own if mail.message.patch.files), None)
+        if first is None:
+            continue
+        start = own[0] if own[0].file == first.file else first
+        sent = (mail.message for mail in own if mail.message.patch.files)
+        people = tuple(_written(message) for message in sent if message.author)
+        made = _Series(first.name, posting.patch, visible(posting.title), written=people)
+        for at, (before, earlier) in enumerate(series):
+            if before.file == first.file and _continues(earlier.patch, made.patch):
+                together = joined((earlier.patch, made.patch))
+                more = replace(earlier, patch=together, written=(*earlier.written, *people))
+                series[at] = before, more
+                break
+        else:
+            series.append((start, made))
+    files = Counter(start.file for start, _ in series)
+    for start, made in series:
+        is_one = files[start.file] == 1
+        yield made if is_one else replace(made, name=f"{made.name}#{start.message.number}")
 
 
 def _written(mail: Message) -> Written:
