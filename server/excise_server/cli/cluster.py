@@ -159,7 +159,7 @@ def command(
                 show(like_markdown(nearest, verbose=verbose), output)
             else:
                 show(partial(like_lines, nearest, verbose=verbose), output)
-            return report_rejected(rejected)
+            return report_rejected(rejected, paths)
         near = None if repository is None else _near(repository, onto, sent)
         grouped = _grouped(sent, near)
         document = cluster_document(grouped, scores=verbose and format == "json")
@@ -175,7 +175,7 @@ def command(
             show(page, output)
         else:
             show(partial(cluster_lines, document, verbose=verbose), output)
-        return report_rejected(grouped.queue.rejected)
+        return report_rejected(grouped.queue.rejected, paths)
 
 
 # --- reading -------------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
@@ -73,8 +74,14 @@ def similarities(revision_set: RevisionSet, choices: MeasureOptions) -> excise.S
     )
 
 
-def report_rejected(rejected: Sequence[Rejected]) -> int:
-    """Report on standard error what could not be scored, and return the exit code."""
+def report_rejected(rejected: Sequence[Rejected], paths: Sequence[str] = ()) -> int:
+    """Report on standard error what could not be scored, and return the exit code.
+
+    - ``paths``: the files that were named: where all are in one folder, it is not said of each.
+    """
+    folders = {os.path.dirname(path) for path in paths}
+    folder = f"{folders.pop()}/" if len(folders) == 1 < len(paths) else ""
     for left in rejected:
-        say(f"left out: {SourceError(left.reason, name=left.id, hint=left.hint)}")
+        name = left.id.removeprefix(folder)
+        say(f"left out: {SourceError(left.reason, name=name, hint=left.hint)}")
     return 1 if rejected else 0

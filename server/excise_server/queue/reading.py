@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import BinaryIO, NamedTuple
@@ -159,17 +159,12 @@ def loaded(
 ) -> Iterator[tuple[str, bytes, bool]]:
     """Yield a name, its bytes, and whether a folder listed it.
 
-    Files of one folder have the names that they have if the folder is given. A listed file that
-    cannot be read is appended to ``rejected``.
+    A listed file that cannot be read is appended to ``rejected``.
 
     Raises SourceError if a path that was given cannot be read itself.
     """
-    paths = list(paths)
-    shared = _shared_folder(paths)
     for path in paths:
         for name, full, listed in _files(path):
-            if not listed:
-                name = name[len(shared) :]
             try:
                 data = _limited(stdin) if full == STDIN else _bytes(full)
             except SourceError as error:
@@ -178,13 +173,6 @@ def loaded(
                 rejected.append(Rejected(name, error.reason, error.hint))
                 continue
             yield name, data, listed
-
-
-def _shared_folder(paths: Sequence[str]) -> str:
-    """Return the folder in which several files are, with its slash; "" if they share none."""
-    folders = {path[: path.rfind("/") + 1] for path in paths}
-    is_one = len(folders) == 1 and len({*paths}) > 1 and not any(map(os.path.isdir, paths))
-    return folders.pop() if is_one else ""
 
 
 def _files(path: str) -> Iterator[tuple[str, str, bool]]:
