@@ -31,7 +31,7 @@ from excise.renaming import copied, functions, names_in, one_way, rename, rename
 from excise.statements import Statement, changed_statements, line_statements
 from excise.text import normalise
 
-SIGNATURE = "code:1"
+SIGNATURE = "code:2"
 """The version of the rules by which levels are cited."""
 
 

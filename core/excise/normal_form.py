@@ -20,7 +20,7 @@ from posixpath import basename
 from typing import TYPE_CHECKING, Any
 
 from excise.kernels._walk import CancelFlag
-from excise.syntax import encode, tokens_of
+from excise.syntax import VERBATIM, encode, tokens_of, walk
 from excise.text import WHITE
 
 if TYPE_CHECKING:
@@ -143,8 +143,10 @@ FUNCTIONS = frozenset(
 
 _DEEPEST = 150
 _NO_SEMICOLON = _SCRIPT | {"python", "go"}
-_STRING = re.compile(r"[sS]tring|char|rune|heredoc|regex|str_lit|quoted")
+_STRING = re.compile(r"[sS]tring|char|rune|heredoc|regex|str_lit|quoted|format_(spec|clause)")
 _CODE_IN_STRING = re.compile(r"interpolation|substitution|expression")
+# What ends a command, or a macro, where an empty line or a blank stands behind it.
+_ENDED = re.compile(rb"\\[ \t\v\f]*\n[ \t\v\f]*\n|\\[ \t\v\f]+\n")
 _BRACKETS = frozenset({")", "]", "}"})
 
 # R1: comments that a compiler or an interpreter obeys.
@@ -166,6 +168,23 @@ _STATEMENTS = {
     **_IMPORTS,
     "python": _IMPORTS["python"] | {"assignment", "decorator", "future_import_statement"},
 }
+# Other grammars in which empty lines between two tokens say nothing: in all others they may.
+_LINES_APART = frozenset(
+    {
+        *("ada", "bash", "bicep", "clojure", "cmake", "commonlisp", "css", "cuda", "d", "dart"),
+        *("dockerfile", "elisp", "elixir", "elm", "erlang", "fennel", "fish", "fortran", "fsharp"),
+        *("gleam", "glsl", "go", "graphql", "groovy", "haskell", "hcl", "hlsl", "janet", "json"),
+        *("julia", "kotlin", "lua", "luau", "make", "matlab", "nim", "nix", "objc", "ocaml"),
+        *("ocaml_interface", "odin", "pascal", "perl", "php", "powershell", "prisma", "proto"),
+        *("purescript", "r", "racket", "ruby", "scala", "scheme", "scss", "solidity", "sql"),
+        *("starlark", "swift", "terraform", "thrift", "toml", "v", "verilog", "vhdl", "wgsl"),
+        *("yaml", "zig"),
+    }
+)
+# .. but where data follow the program, or the empty lines behind a block are kept.
+_DATA = re.compile(r"^__(END|DATA)__|[|>]\d?\+\d?[ \t]*(#.*)?$", re.MULTILINE)
+# The ends of lines that may go on: what is behind them decides.
+_GOES_ON = ("\\", "`", "_", "&", "^", "...")
 _NONE: frozenset[str] = frozenset()
 _RUNS_IN_ORDER = re.compile(r"(__init__|conftest)\.py$|index\.\w+$")
 
@@ -210,21 +229,36 @@ def written_tokens(text: str, tree: Tree, grammar: str) -> str:
     """
     found = tokens_of(text, tree, grammar)
     comments = set(found.comments)
+    counts_blank = grammar not in _LINES_APART or bool(_DATA.search(text))
     parts: list[tuple[str, str]] = []
     line, end = -1, 0
     rows = text.split("\n")
     for at, token in enumerate(found.tokens):
-        if at in comments:
+        start = found.starts[at]
+        if at in comments and not token.endswith("\\"):
             continue
-        if found.lines[at] != line:
-            row = rows[found.lines[at]]
-            gap = "\n" + row[: len(row) - len(row.lstrip(WHITE))]
+        if found.lines[at] == line:
+            gap = " " if start > end else ""
+        elif parts and parts[-1][1].endswith(_GOES_ON):
+            gap = text[end:start]
         else:
-            gap = " " if found.starts[at] > end else ""
+            row = rows[found.lines[at]]
+            gap = "\n" * (text.count("\n", end, start) if counts_blank else 1)
+            gap += row[: len(row) - len(row.lstrip(WHITE))]
         parts.append((gap, token))
         end = found.ends[at]
-        line = found.lines[at] + text.count("\n", found.starts[at], end)
-    return repr(parts)
+        line = found.lines[at] + text.count("\n", start, end)
+    rest = text.count("\n", end) if counts_blank else grammar == "yaml" and text[-1:] == "\n"
+    return repr((parts, _long_leaves(text, tree, grammar), rest))
+
+
+def _long_leaves(text: str, tree: Tree, grammar: str) -> list[bytes]:
+    """Return the leaves that span lines, but for comments: white space in them may be text."""
+    data = encode(text)
+    flat = walk(tree, data, grammar).spans
+    spans = zip(flat[::3], flat[1::3], flat[2::3], strict=True)
+    leaves = [data[start:end] for start, end, kind in spans if kind <= VERBATIM]
+    return [leaf for leaf in leaves if b"\n" in leaf.strip()]
 
 
 class _Doubt(Exception):  # noqa: N818 - it stops the walk; nothing failed
@@ -339,7 +373,7 @@ class _Maker:
         kind = node.type
         was_in_class = self.in_class
         self.in_class |= kind == "class_definition"
-        in_string = _is_string(kind)
+        in_string = _is_string(kind) or (self.is_script and self._has_references(node))
         keeps_comma = "tuple" in kind or "subs" in kind or kind in ("token_tree", "type_parameter")
         keeps_semicolon = "for" in kind or self.grammar not in _NO_SEMICOLON
         children: list[Form] = []
@@ -353,6 +387,11 @@ class _Maker:
             is_leaf = not child.child_count
             text = self.text(child) if is_leaf else ""
             is_blank = is_leaf and not in_string and not text.strip()
+            if kind == "jsx_text" and not in_string:
+                text = _jsx(text)
+                if text:
+                    children.append(Form(kind, text=text))
+                continue
             if is_blank or kind == "line_continuation" or (kind == ";" and not keeps_semicolon):
                 continue
             if "comment" in kind and not in_string:
@@ -382,6 +421,14 @@ class _Maker:
         if in_string or data.strip(b" \t\n\v\f\r\\"):
             text = data.decode("utf-8", "surrogatepass")
             children.append(Form("text", text=text if in_string else text.strip()))
+        elif self.grammar in _C_LIKE and _ENDED.search(data):
+            children.append(Form("text", text="\\"))
+
+    def _has_references(self, node: Node) -> bool:
+        """Whether JSX has an entity beside text: the white space of both is one text."""
+        return node.type in ("jsx_element", "jsx_fragment") and any(
+            child.type == "html_character_reference" for child in node.children
+        )
 
     def _acts(self, comment: Node, after: list[Node]) -> bool:
         text = self.text(comment)
@@ -533,10 +580,30 @@ class _Maker:
         statements = {written(statement): statement for statement in run}
         if self.is_python:
             names = [statement.whole.get("name") for statement in statements.values()]
-            bound = {name and written(name.get("alias") or name) for name in names}
+            bound = {name and _bound(name) for name in names}
             if None in names or len(bound) < len(names):
                 return run
         return [statements[key] for key in sorted(statements)]
+
+
+def _bound(name: Form) -> str:
+    """Return what an import binds: its alias, or the first component of its name."""
+    return next(leaf.text for leaf in (name.get("alias") or name).walk() if not leaf.children)
+
+
+def _jsx(text: str) -> str:
+    r"""Return a text of JSX without the white space around line ends, which is not rendered.
+
+    >>> _jsx(" a\n  b "), _jsx("\n a\n\nb\n"), _jsx("\n "), _jsx(" ")
+    (' a b ', 'a \n b', '', ' ')
+    """
+    rows = text.split("\n")
+    kept = [row.lstrip(" \t") if at else row for at, row in enumerate(rows)]
+    kept = [row.rstrip(" \t") for row in kept[:-1]] + kept[-1:]
+    first = next((at for at, row in enumerate(kept) if row), len(kept))
+    while kept and not kept[-1]:
+        kept.pop()
+    return " ".join(row or "\n" for row in kept[first:])
 
 
 @cache  # there are as many as the grammars have types of nodes

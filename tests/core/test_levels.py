@@ -402,7 +402,93 @@ NEVER = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("grammar", "a", "b"), NEVER)
+WHITE_IS_TEXT = [
+    ("python", 'f"{n:02}"\n', 'f"{n: 02}"\n'),
+    ("python", 'f"{n:>{w}}"\n', 'f"{n:> {w}}"\n'),
+    ("python", 'f"{n:%Y %m}"\n', 'f"{n:%Y  %m}"\n'),
+    ("python", 'f"{n:{w} }"\n', 'f"{n:{w}}"\n'),
+    ("csharp", 'class A { string a = $"{b:c d}"; }\n', 'class A { string a = $"{b:c  d}"; }\n'),
+    ("python", "import a as x\nimport b as x\n", "import b as x\nimport a as x\n"),
+    ("python", "from c import d\nimport d\n", "import d\nfrom c import d\n"),
+    ("python", "from c import d as e\nimport f as e\n", "import f as e\nfrom c import d as e\n"),
+    ("python", "import a.b\nfrom x import a\n", "from x import a\nimport a.b\n"),
+    ("tsx", "x=<p>a &nbsp; b</p>\n", "x=<p>a &nbsp;b</p>\n"),
+    ("tsx", "x=<p>a\n  &nbsp;</p>\n", "x=<p>a&nbsp;</p>\n"),
+    ("tsx", "x=<p>a b</p>\n", "x=<p>a b </p>\n"),
+    ("tsx", "x=<p>a{b} c</p>\n", "x=<p>a{b}c</p>\n"),
+    ("javascript", "x=<>{a} <i/></>\n", "x=<>{a}<i/></>\n"),
+    ("markdown", "a\n---\n", "a\n\n---\n"),
+    ("markdown", "a\nb\n", "a\n\nb\n"),
+    ("markdown", "a  \nb\n", "a\nb\n"),
+    ("markdown", "- a\n- b\n", "- a\n\n- b\n"),
+    ("yaml", "a: |+\n  x\n\nb: 1\n", "a: |+\n  x\nb: 1\n"),
+    ("yaml", "a: |\n  x\n", "a: |\n  x"),
+    ("yaml", "a: x\n  y\n", "a: x\n\n  y\n"),
+    ("bash", "cat <<E\n\na\nE\n", "cat <<E\na\nE\n"),
+    ("bash", "cat <<E\n a\nE\n", "cat <<E\na\nE\n"),
+    ("bash", "x=1 \\\n  y\n", "x=1 \\\n\n y\n"),
+    ("make", "a:\n\tb \\\n\tc\n", "a:\n\tb \\\n\n\tc\n"),
+    ("make", "X = a \\\nb\n", "X = a \\\n\nb\n"),
+    ("make", "# a \\\nb: c\n", "# a\nb: c\n"),
+    ("dockerfile", "RUN a \\\n b\n", "RUN a \\\n\n b\n"),
+    ("c", "#define A \\ \n  x\n", "#define A \\\n  x\n"),
+    ("c", "#define A 1 \\\n\nint b;\n", "#define A 1 \\\nint b;\n"),
+    ("cpp", "#if A \\\n\n#endif\nint b;\n", "#if A \\\n#endif\nint b;\n"),
+    ("html", "<p>a</p>\n<p>b</p>\n", "<p>a</p> <p>b</p>\n"),
+    ("html", "<textarea>\na</textarea>", "<textarea>a</textarea>"),
+    ("html", "<b>a</b> <i>b</i>", "<b>a</b><i>b</i>"),
+    ("sql", "select 'a \nb';\n", "select 'a\nb';\n"),
+    ("sql", "select 'a\n  b';\n", "select 'a\n b';\n"),
+    ("php", "a\n\nb<?php $x; ?>\n", "a\nb<?php $x; ?>\n"),
+    ("php", "a \nb<?php $x; ?>\n", "a\nb<?php $x; ?>\n"),
+    ("ruby", "x = <<~E\n  a\n\n  b\nE\n", "x = <<~E\n  a\n  b\nE\n"),
+    ("ruby", "x = 1\n__END__\na\n\nb\n", "x = 1\n__END__\na\nb\n"),
+    ("perl", "print <DATA>;\n__DATA__\na\n\nb\n", "print <DATA>;\n__DATA__\na\nb\n"),
+    ("powershell", "a `\n b\n", "a `\n\n b\n"),
+    ("toml", 'a = """\nx"""\n', 'a = """x"""\n'),
+    ("kotlin", 'val a = """x  """\n', 'val a = """x """\n'),
+    ("swift", 'let a = """\n  x\n\n  """\n', 'let a = """\n  x\n  """\n'),
+    ("go", "package a\nvar s = `a\n\nb`\n", "package a\nvar s = `a\nb`\n"),
+    ("rust", 'fn f() { let s = "a \\\n   b"; }\n', 'fn f() { let s = "a \\\n\n   b"; }\n'),
+    ("javascript", "x = `a ${b}\n\n${c}`\n", "x = `a ${b}\n${c}`\n"),
+    ("javascript", "x = `${b}\n${c}`\n", "x = `${b}${c}`\n"),
+    ("javascript", "x = `${b} ${c}`\n", "x = `${b}  ${c}`\n"),
+    (
+        "vue",
+        "<template>\n<p>a</p>\n</template>\n<script>\nlet x = `a\n\nb`\n</script>\n",
+        "<template>\n<p>a</p>\n</template>\n<script>\nlet x = `a\nb`\n</script>\n",
+    ),
+    ("latex", "a\n\nb\n", "a\nb\n"),
+    ("rst", "a\n\nb\n", "a\nb\n"),
+    ("tcl", "set x {a\n\nb}\n", "set x {a\nb}\n"),
+    ("xml", "<a>b\n\nc</a>\n", "<a>b\nc</a>\n"),
+    ("elixir", 'x = """\na\n\nb\n"""\n', 'x = """\na\nb\n"""\n'),
+    ("scala", 'val a = s"""x $y\n\n$z"""\n', 'val a = s"""x $y\n$z"""\n'),
+    ("dart", "var x = '''a $b\n\n$c''';\n", "var x = '''a $b\n$c''';\n"),
+    ("ini", "[a]\nb=c\n\nd=e\n", "[a]\nb=c\nd=e\n"),
+    ("properties", "a=b\\\n\nc=d\n", "a=b\\\nc=d\n"),
+]
+WHITE_IS_NONE = [
+    ("python", 'f"{n:>{w}}"\n', 'f"{n:>{ w }}"\n'),
+    ("python", 'f"{ n }"\n', 'f"{n}"\n'),
+    ("python", "import a\nimport b\n", "import b\nimport a\n"),
+    ("python", "import a.b, c\n", "import c\nimport a.b\n"),
+    ("tsx", "x=<p>\n  a b\n</p>\n", "x=<p>a b</p>\n"),
+    ("markdown", "# a\n", "#  a\n"),
+    ("yaml", "a: 1\n\nb: 2\n", "a: 1\nb: 2\n"),
+    ("bash", "a\n\nb\n", "a\nb\n"),
+    ("c", "int a;\n\n\nint b;\n", "int a;\nint b;\n"),
+    ("c", "int a = 1 + \\\n 2;\n", "int a = 1 + 2;\n"),
+    ("sql", "select 1\n\nfrom b;\n", "select 1\nfrom b;\n"),
+]
+
+
+@pytest.mark.parametrize(("grammar", "a", "b"), WHITE_IS_NONE)
+def test_white_space_that_means_nothing(grammar, a, b):
+    assert level("", a, b, language=grammar).word == CODE
+
+
+@pytest.mark.parametrize(("grammar", "a", "b"), [*NEVER, *WHITE_IS_TEXT])
 def test_what_is_never_the_same_code(grammar, a, b):
     for x, y in ((a, b), (b, a)):
         assert level("", x, y, language=grammar) is None

@@ -1,6 +1,7 @@
 """White space in strings tells texts apart, and outside strings it does not, whatever the grammar.
 
-The archives mark white space: ``␣`` in a string, ``␉`` alone in a character literal, ``␠`` outside.
+The archives mark white space: ``␣`` in a string, ``␉`` alone in a character literal, ``␠`` outside,
+``¶`` where an empty line of a text may stand.
 """
 
 from __future__ import annotations
@@ -10,10 +11,11 @@ from pathlib import Path
 import pytest
 from tests import archive
 
-from excise import languages, syntax
+from excise import languages, level, similarity, syntax
 
 CASES = Path(__file__).parents[1] / "cases" / "strings"
 TOLD = archive.read(CASES / "told.txt")
+LINES = archive.read(CASES / "lines.txt")
 HIDDEN = archive.read(CASES / "hidden.txt")
 IN_STRING, CHARACTER, OUTSIDE = "␣␉␠"
 WAYS = {IN_STRING: (" ", "  ", "\t"), CHARACTER: (" ", "\t"), OUTSIDE: (" ", "   ")}
@@ -43,6 +45,20 @@ def test_the_literals_are_read_as_such(grammar):
     assert not syntax.tokenise(TOLD[grammar].translate(UNMARKED), grammar).has_errors
 
 
+@pytest.mark.parametrize("grammar", LINES)
+def test_an_empty_line_in_a_text_counts(grammar):
+    *parts, last = LINES[grammar].split("¶")
+    assert parts
+    for place in range(len(parts)):
+        before, after = "".join(parts[: place + 1]), "".join([*parts[place + 1 :], last])
+        ways = [before + "\n" * lines + after for lines in range(3)]
+        assert len({tuple(syntax.tokenise(way, grammar).tokens) for way in ways}) == 3
+        assert not syntax.tokenise(ways[1], grammar).has_errors
+        for a, b in (ways[:2], ways[1:]):
+            assert level("", a, b, language=grammar) is None
+            assert similarity(origin=last, a=a, b=b, language=grammar).value < 1
+
+
 @pytest.mark.parametrize("case", HIDDEN)
 def test_what_is_hidden_is_known(case):
     """Where this fails the grammar has learnt it: the case moves to the others."""
@@ -61,4 +77,5 @@ def test_every_hidden_case_is_documented():
 
 def test_at_least_sixty_languages():
     assert len(TOLD) >= 60
+    assert len(LINES) >= 40
     assert set(TOLD) <= set(languages.names())

@@ -17,6 +17,7 @@ from excise.errors import Unparsable
 
 CASES = Path(__file__).parents[1] / "cases"
 SOURCES = {path.stem: next(iter(archive.read(path).items())) for path in CASES.glob("tokens/*.txt")}
+LINES = archive.read(CASES / "strings" / "lines.txt")
 STRINGS = archive.read(CASES / "strings" / "told.txt")
 
 
@@ -37,6 +38,12 @@ def test_cases_of_tokens(case):
 def test_cases_of_strings(grammar):
     for white in (" ", "  ", "\t", "\n "):
         agree(STRINGS[grammar].replace("␣", white).replace("␠", " ").replace("␉", " "), grammar)
+
+
+@pytest.mark.parametrize("grammar", LINES)
+def test_cases_of_empty_lines(grammar):
+    for lines in ("", "\n", "\n\n", "\n \n\n"):
+        agree(LINES[grammar].replace("¶", lines), grammar)
 
 
 @pytest.mark.slow

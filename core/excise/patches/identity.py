@@ -22,13 +22,17 @@ from excise.patches.model import FilePair, Hunk, Patch
 from excise.text import WHITE
 from excise.tokens import Vocabulary
 
-RULES = "ids:1"
+RULES = "ids:2"
 """The version of the rules by which patches share names: whoever keeps names keeps it beside."""
 
 BLANKS = b" \t\v\f\r"
 
 _FREE = frozenset({"c", "cpp", "csharp", "go", "java", "python"})
 """Grammars by which white space between a word and a sign never means anything."""
+_LINES_APART = _FREE | {
+    *("bash", "dart", "javascript", "kotlin", "rust", "scala", "swift", "tsx", "typescript")
+}
+"""Grammars in which an empty line means nothing outside of what `_OPENS` or a quote opens."""
 _TELLS = re.compile(r"[\"'`#\\]")
 """What a line has where its white space may be part of a string or of a preprocessor's line."""
 _INDENTATION = re.compile(r"^[ \t\v\f\r]*", re.MULTILINE)
@@ -39,6 +43,9 @@ _BESIDE_A_SIGN = re.compile(
 """One space between a word and a sign."""
 _OPENS = re.compile(rb"\"\"\"|'''|`|<<[-~]?[\"'\\]?[A-Za-z_]")
 """A string or a document that may go on behind its line."""
+_ENDED = re.compile(rb"\\[ \t]+\r?$|\\\r?\n[ +-][ \t]*\r?$", re.MULTILINE)
+"""A line that may go on, and what ends it there."""
+_EMPTY = re.compile(rb"^[+-][ \t\v\f\r]*$", re.MULTILINE)
 
 
 class PatchIds(NamedTuple):
@@ -92,11 +99,13 @@ def ids_of(patch: Patch) -> PatchIds:
 
 def _code_of(pair: FilePair, blocks: list[Block]) -> Iterator[bytes]:
     """Yield what the blocks of a file do, and where."""
-    is_free = resolve(None, pair.path) in _FREE
+    grammar = resolve(None, pair.path)
+    is_free = grammar in _FREE
     for _, of_hunk in groupby(blocks, key=lambda block: id(block.hunk)):
         inside = list(of_hunk)
         hunk = inside[0].hunk
-        is_open = _may_leave_a_string_open(hunk.text)
+        is_open = _may_leave_a_string_open(hunk.text) or _ENDED.search(hunk.text) is not None
+        is_open |= grammar not in _LINES_APART and _EMPTY.search(hunk.text) is not None
         for block in inside:
             yield repr(_place(block)).encode()
             for side in () if is_open else (block.old, block.new):
