@@ -1,21 +1,14 @@
 """A revision of an older text replayed onto a newer one: a three-way merge by exact lines.
 
 What a revision did to its base is done again to the origin, so that many revisions with different
-bases can be scored on one origin. Both alignments with the base are canonical and slid down
-(definition, section 4a), so that a block that has already landed is at the same line of the base in
-both, and is not inserted twice.
+bases can be scored on one origin. Whether the two are in conflict is git's rule: edits of the two
+sides that share a line of the base or adjoin are in conflict, unless they are equal.
 """
 
 from __future__ import annotations
 
-from array import array
-from bisect import bisect_right
-from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from itertools import chain
-from operator import itemgetter
 from typing import NamedTuple, TypeVar
 
 from excise.alignment import Edit, Edits
@@ -23,10 +16,9 @@ from excise.display import short
 from excise.kernels._lcs import edits as lcs_edits
 from excise.kernels._places import slide
 from excise.kernels._walk import CancelFlag
-from excise.text import Text
+from excise.text import Text, raw_lines
 from excise.tokens import Vocabulary
 
-BOTH_INSERT = "both insert here"
 ALREADY = "already in the origin"
 LINE_ENDS = "line ends or a byte order mark differ; compared without them"
 
@@ -35,14 +27,14 @@ Line = TypeVar("Line")
 
 
 class Conflict(NamedTuple):
-    """Lines of the base that origin and revision both change, each in its own way.
+    """Lines of the base that origin and revision both change, or beside each other.
 
     Attributes
     ----------
     base, origin, revision
         The lines (from, to; 0-based, exclusive) of each text.
     origin_text, revision_text
-        What the two have there; the replayed text has the revision's.
+        What the two have there.
     """
 
     base: tuple[int, int]
@@ -59,13 +51,13 @@ class Replayed:
     Attributes
     ----------
     text
-        Normalised: line ends are ``\n``, and there is no byte order mark.
+        Normalised: line ends are ``\n``, and there is no byte order mark. If there are conflicts,
+        it is nobody's text: good for numbers and places, and never to be shown, checked or written.
     conflicts
         In the order of the base.
     notes
-        ``both insert here`` where the two insert different lines between the same two lines of the
-        base; ``already in the origin`` for a revision of which nothing is left to do; what differs
-        in line ends only.
+        ``already in the origin`` for a revision of which nothing is left to do; what differs in
+        line ends only.
     """
 
     text: str
@@ -81,11 +73,10 @@ class Replayed:
 def replay(base: str, origin: str, revision: str, *, cancel: CancelFlag | None = None) -> Replayed:
     r"""Do to the origin what a revision did to its base. Total, and pure.
 
-    Edits of the origin and of the revision conflict if they change a common line of the base, or if
-    one inserts strictly inside what the other changes; then the revision's lines are taken, and the
-    conflict is reported. Equal edits are taken once. Edits that only touch are both made; of two
-    different insertions between the same lines the origin's comes first. Of a revision that the
-    origin holds already nothing is done.
+    Edits of the origin and of the revision conflict, as in git, if they change a common line of the
+    base or adjoin, unless they are equal: equal edits are taken once. The text of a conflict has
+    both where they only adjoin, of two insertions the origin's first, and the revision's lines
+    where they overlap.
 
     Parameters
     ----------
@@ -104,15 +95,14 @@ def replay(base: str, origin: str, revision: str, *, cancel: CancelFlag | None =
     Notes
     -----
     Near linear in the lines, unless the texts have little in common (How it is computed, "Replay").
-    The line end of the last line is not part of that line: it is merged by itself, so that two
-    texts without one can both grow at their end.
+    A last line without its line end is another line than one with it.
 
     Examples
     --------
     >>> replay("a\nb\nc\n", "new\na\nb\nc\n", "a\nb\nC\n").text
     'new\na\nb\nC\n'
     >>> replay("a\nb\n", "a\nb\none\n", "a\nb\ntwo\n")
-    <Replayed 'a\nb\none\ntwo\n' 0 conflicts, both insert here>
+    <Replayed 'a\nb\none\ntwo\n' 1 conflicts>
     """
     return Replayer(base, origin, cancel=cancel).replay(revision)
 
@@ -125,35 +115,25 @@ class Replayer:
 
     def __init__(self, base: str, origin: str, *, cancel: CancelFlag | None = None) -> None:
         self._written = base, origin
-        self._texts = Text.of(base), Text.of(origin)
-        self._origin = _bare(self._texts[1])
-        self._sides = _Sides(_bare(self._texts[0]), self._origin, cancel)
+        self._base, self._origin = (Text.of(text).normalised for text in (base, origin))
+        self._lines = raw_lines(self._origin)
+        self._sides = _Sides(raw_lines(self._base), self._lines, cancel)
 
     def replay(self, revision: str) -> Replayed:
         """Replay one revision.
 
         Raises excise.errors.Cancelled if the flag is raised meanwhile.
         """
-        (base, origin), text = self._texts, Text.of(revision)
-        lines = _bare(text)
+        text = Text.of(revision).normalised
+        lines = raw_lines(text)
         replayed = _replayed(self._sides, lines)
-        merged = spliced(self._origin, lines, replayed.edits)
-        # Whether the last line has its line end: the side that changed this decides.
-        is_ended = (text if text.is_ended != base.is_ended else origin).is_ended
-        result = "\n".join(merged)
-        # A blank last line is nothing without its line end.
-        result += "\n" if merged and (is_ended or not merged[-1]) else ""
-        notes = replayed.notes
-        if result == origin.normalised and text.normalised != base.normalised:
-            notes = (*notes, ALREADY)
+        result = _ended(spliced(self._lines, lines, replayed.edits))
+        notes: tuple[str, ...] = ()
+        if not replayed.conflicts and result == self._origin and text != self._base:
+            notes = (ALREADY,)
         if _line_ends_differ((*self._written, revision)):
             notes = (*notes, LINE_ENDS)
         return Replayed(result, replayed.conflicts, notes)
-
-
-def _bare(text: Text) -> list[str]:
-    lines = text.normalised.split("\n")
-    return lines if lines[-1] else lines[:-1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,13 +144,12 @@ class ReplayedLines:
       place.
     - ``kept``: runs of lines that all three have: the first line in base, origin and revision, and
       how many lines.
-    - ``conflicts``, ``notes``: as in `Replayed`.
+    - ``conflicts``: as in `Replayed`.
     """
 
     edits: tuple[Edit, ...]
     kept: tuple[tuple[int, int, int, int], ...]
     conflicts: tuple[Conflict, ...]
-    notes: tuple[str, ...]
 
 
 def replay_lines(
@@ -180,15 +159,15 @@ def replay_lines(
     *,
     cancel: CancelFlag | None = None,
 ) -> ReplayedLines:
-    """Do to the origin's lines what a revision did to those of its base, as `replay` does.
+    r"""Do to the origin's lines what a revision did to those of its base, as `replay` does.
 
     Lines are only compared, so that bytes can be merged by what their lines say.
 
-    - ``base``, ``origin``, ``revision``: lines without their line ends.
+    - ``base``, ``origin``, ``revision``: lines with their line ends, which the last may lack.
 
     Raises excise.errors.Cancelled if the flag is raised meanwhile.
 
-    >>> replayed = replay_lines(["a", "b"], ["new", "a", "b"], ["a", "B"])
+    >>> replayed = replay_lines(["a\n", "b\n"], ["new\n", "a\n", "b\n"], ["a\n", "B\n"])
     >>> replayed.edits, replayed.kept
     ((Edit(o_lo=2, o_hi=3, a_lo=1, a_hi=2),), ((0, 1, 0, 1),))
     """
@@ -197,11 +176,8 @@ def replay_lines(
 
 def _replayed(sides: _Sides, revision: Sequence[str]) -> ReplayedLines:
     merge = _Merge(sides, revision)
-    has_landed = merge.has_landed()
     edits = tuple(merge.edits())
-    if has_landed:
-        return ReplayedLines((), tuple(merge.kept), (), ())
-    return ReplayedLines(edits, tuple(merge.kept), tuple(merge.conflicts), tuple(merge.notes))
+    return ReplayedLines(edits, tuple(merge.kept), tuple(merge.conflicts))
 
 
 def spliced(origin: Sequence[Line], revision: Sequence[Line], edits: Iterable[Edit]) -> list[Line]:
@@ -219,10 +195,10 @@ def spliced(origin: Sequence[Line], revision: Sequence[Line], edits: Iterable[Ed
     return result + list(origin[line:])
 
 
-class _Overlap(NamedTuple):
-    """Edits that conflict, directly or through others: those of the origin, of the revision.
+class _Meeting(NamedTuple):
+    """Edits that meet, directly or through others: the origin's, and the revision's.
 
-    A group of one side only has no conflict.
+    Of one side only if the other side leaves these lines as they are.
     """
 
     lo: int
@@ -236,118 +212,104 @@ class _Sides:
     def __init__(
         self, base: Sequence[str], origin: Sequence[str], cancel: CancelFlag | None
     ) -> None:
-        self.base, self.origin, self.cancel = base, origin, cancel
+        self.base, self.origin, self._cancel = base, origin, cancel
         self._vocabulary = Vocabulary()
-        self.units = self._vocabulary.intern(base), self._vocabulary.intern(origin)
-        self.edits = self._edits(self.units[1])
+        self._units = self._vocabulary.intern(base)
+        self.edits = self.aligned(origin)
 
-    def aligned(self, lines: Sequence[str]) -> tuple[array[int], list[Edit]]:
-        """Return the units of other lines, and their edits of the base."""
+    def aligned(self, lines: Sequence[str]) -> list[Edit]:
+        """Return what other lines edit of the base."""
         units = self._vocabulary.intern(lines)
-        return units, self._edits(units)
-
-    def _edits(self, units: array[int]) -> list[Edit]:
-        edits = lcs_edits(self.units[0], units, cancel=self.cancel)
-        return Edits(slide(edits, self.units[0], None, units, None)).maximal()
-
-    @cached_property
-    def occurrences(self) -> Counter[int]:
-        """How often each line is in base and origin. Lines that the origin keeps are in both."""
-        return Counter(chain(*self.units))
+        edits = lcs_edits(self._units, units, cancel=self._cancel)
+        return Edits(slide(edits, self._units, None, units, None)).maximal()
 
 
 class _Merge:
     """One merge, line by line of the base."""
 
     def __init__(self, sides: _Sides, revision: Sequence[str]) -> None:
-        self._shared, self._sides = sides, (sides.origin, revision)
-        self._units, edits = sides.aligned(revision)
-        self._edits = sides.edits, edits
+        self._end, self._sides = len(sides.base), (sides.origin, revision)
+        self._edits = sides.edits, sides.aligned(revision)
         self.kept: list[tuple[int, int, int, int]] = []
         self.conflicts: list[Conflict] = []
-        self.notes: list[str] = []
-
-    def has_landed(self) -> bool:
-        """Whether the origin holds the whole revision already.
-
-        That is so if the revision lies on a shortest path from the base to the origin. Alignments
-        alone cannot tell, if lines repeat or other lines were inserted next to the same block.
-        """
-        origin, revision = self._edits
-        rest = _size(origin) - _size(revision)
-        if rest < 0 or not revision or any(map(self._is_undone, revision)):
-            return False
-        shared = self._shared
-        way = lcs_edits(self._units, shared.units[ORIGIN + 1], cancel=shared.cancel)
-        return rest == _size(Edits(way))
-
-    def _is_undone(self, edit: Edit) -> bool:
-        """Whether the origin keeps the lines of an edit and around it, which are nowhere else."""
-        lo, hi = edit.o_lo - 1, edit.o_hi + 1
-        after = bisect_right(self._edits[ORIGIN], lo, key=itemgetter(1))
-        if after < len(self._edits[ORIGIN]) and self._edits[ORIGIN][after].o_lo < hi:
-            return False
-        around = self._shared.units[0][max(lo, 0) : hi]
-        return all(self._shared.occurrences[unit] == 2 for unit in around)
 
     def edits(self) -> Iterator[Edit]:
         """Yield the edits of the origin, and fill in the rest of the result."""
-        line = in_origin = in_revision = 0
-        inserted: tuple[int, tuple[int, int]] | None = None  # before which line; lines of origin
-        end = len(self._shared.base)
-        for group in [*_groups(*self._edits), _Overlap(end, end, ([], []))]:
-            if length := group.lo - line:
-                self.kept.append((line, in_origin, in_revision, length))
-            starts = in_origin + length, in_revision + length
-            o, r = (
-                _span(group, side) if group.edits[side] else (start, start + group.hi - group.lo)
-                for side, start in enumerate(starts)
+        line, ends = 0, (0, 0)
+        for meeting in [*_meetings(*self._edits, 0), _Meeting(self._end, self._end, ([], []))]:
+            length = meeting.lo - line
+            if length:
+                self.kept.append((line, *ends, length))
+            starts = ends[ORIGIN] + length, ends[REVISION] + length
+            o, r = _spans(meeting, starts)
+            line, ends = meeting.hi, (o[1], r[1])
+            if not meeting.edits[REVISION]:
+                continue
+            if not meeting.edits[ORIGIN]:
+                yield Edit(*o, *r)
+                continue
+            texts = self._sides[ORIGIN][slice(*o)], self._sides[REVISION][slice(*r)]
+            if texts[ORIGIN] == texts[REVISION]:
+                continue
+            self.conflicts.append(
+                Conflict((meeting.lo, meeting.hi), o, r, *(_ended(text) for text in texts))
             )
-            if group.edits[REVISION]:
-                ours, theirs = self._sides[ORIGIN][slice(*o)], self._sides[REVISION][slice(*r)]
-                is_made = False  # whether the origin has it already
-                if group.edits[ORIGIN]:
-                    is_made = ours == theirs
-                    if not is_made:
-                        base, texts = (group.lo, group.hi), (_ended(ours), _ended(theirs))
-                        self.conflicts.append(Conflict(base, o, r, *texts))
-                elif group.lo == group.hi and inserted is not None and inserted[0] == group.lo:
-                    # The origin's insertion there may hold the revision's one among others.
-                    beside = self._sides[ORIGIN][slice(*inserted[1])]
-                    is_made = f"\n{_ended(theirs)}" in f"\n{_ended(beside)}"
-                    if not is_made and BOTH_INSERT not in self.notes:
-                        self.notes.append(BOTH_INSERT)
-                if not is_made:
-                    yield Edit(*o, *r)
-            if group.lo == group.hi and group.edits[ORIGIN]:
-                inserted = group.lo, o
-            line, in_origin, in_revision = group.hi, o[1], r[1]
+            yield from self._in_conflict(meeting, starts)
+
+    def _in_conflict(self, meeting: _Meeting, starts: tuple[int, int]) -> Iterator[Edit]:
+        """Yield what makes a text of a conflict: both sides where they do not overlap."""
+        line, ends = meeting.lo, starts
+        beside = -1, ""  # before which line of the base the origin inserted, and what
+        for overlap in _meetings(*meeting.edits, 1):
+            starts = ends[ORIGIN] + overlap.lo - line, ends[REVISION] + overlap.lo - line
+            o, r = _spans(overlap, starts)
+            line, ends = overlap.hi, (o[1], r[1])
+            theirs = self._sides[REVISION][slice(*r)]
+            ours = self._sides[ORIGIN][slice(*o)]
+            if not overlap.edits[REVISION]:
+                beside = overlap.hi, f"\n{_ended(ours)}" if overlap.lo == overlap.hi else ""
+                continue
+            if overlap.edits[ORIGIN]:
+                is_made = ours == theirs
+            else:  # the origin's insertion there may hold the revision's one among others
+                is_at_one_place = overlap.lo == overlap.hi == beside[0]
+                is_made = is_at_one_place and f"\n{_ended(theirs)}" in beside[1]
+            if not is_made:
+                yield Edit(*o, *r)
 
 
-def _groups(origin: list[Edit], revision: list[Edit]) -> Iterator[_Overlap]:
-    """Yield the edits in the order of the base, those that conflict together.
+def _meetings(origin: list[Edit], revision: list[Edit], least: int) -> Iterator[_Meeting]:
+    """Yield the edits in the order of the base, those together that meet.
 
-    Sorted by their lines, an edit conflicts with one before it if and only if it begins before that
-    one ends: an insertion at the first line of another edit comes before it, and one at its end
-    begins where it ends.
+    - ``least``: how many lines of the base two edits have in common that meet: 0 if they adjoin.
     """
-    group: _Overlap | None = None
+    meeting: _Meeting | None = None
     sided = [*((edit, ORIGIN) for edit in origin), *((edit, REVISION) for edit in revision)]
     for edit, side in sorted(sided, key=lambda item: (item[0][:2], item[1])):
-        if group is None or edit.o_lo >= group.hi:
-            if group is not None:
-                yield group
-            group = _Overlap(edit.o_lo, edit.o_hi, ([], []))
-        group.edits[side].append(edit)
-        group = group._replace(hi=max(group.hi, edit.o_hi))
-    if group is not None:
-        yield group
+        if meeting is None or edit.o_lo > meeting.hi - least:
+            if meeting is not None:
+                yield meeting
+            meeting = _Meeting(edit.o_lo, edit.o_hi, ([], []))
+        meeting.edits[side].append(edit)
+        meeting = meeting._replace(hi=max(meeting.hi, edit.o_hi))
+    if meeting is not None:
+        yield meeting
 
 
-def _span(group: _Overlap, side: int) -> tuple[int, int]:
-    """Return the lines of a text that replace the group's lines of the base."""
-    first, last = group.edits[side][0], group.edits[side][-1]
-    return first.a_lo - (first.o_lo - group.lo), last.a_hi + (group.hi - last.o_hi)
+def _spans(meeting: _Meeting, starts: tuple[int, int]) -> tuple[tuple[int, int], tuple[int, int]]:
+    """Return the lines of origin and revision in place of a meeting's lines of the base.
+
+    - ``starts``: where these lines begin.
+    """
+    o, r = (
+        (start, start + meeting.hi - meeting.lo + sum(map(_growth, edits)))
+        for start, edits in zip(starts, meeting.edits, strict=True)
+    )
+    return o, r
+
+
+def _growth(edit: Edit) -> int:
+    return edit.a_hi - edit.a_lo - edit.o_hi + edit.o_lo
 
 
 def _line_ends_differ(texts: Collection[str]) -> bool:
@@ -362,9 +324,7 @@ def _line_ends_differ(texts: Collection[str]) -> bool:
     return len(set(styles)) > 1
 
 
-def _ended(lines: Iterable[str]) -> str:
-    return "".join(f"{line}\n" for line in lines)
-
-
-def _size(edits: Iterable[Edit]) -> int:
-    return sum(edit.o_hi - edit.o_lo + edit.a_hi - edit.a_lo for edit in edits)
+def _ended(lines: Sequence[str]) -> str:
+    """Join lines, each of which but the last has a line end or gets one."""
+    lines = [line if line.endswith("\n") else f"{line}\n" for line in lines[:-1]] + [*lines[-1:]]
+    return "".join(lines)

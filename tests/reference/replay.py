@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from itertools import combinations
 
-from tests.reference.lcs import canonical_lcs, lengths
+from tests.reference.lcs import canonical_lcs
 from tests.reference.slides import Side, slid
 from tests.reference.streams import normalise, raw_lines
 
@@ -28,16 +29,12 @@ class Replay:
 
     text: str
     conflicts: tuple[tuple[tuple[int, int], str, str], ...]
-    both_insert: bool
 
 
-def split(text: str) -> tuple[Lines, bool]:
-    """The lines of a text without their ends, and whether the last one has an end.
-
-    Reading: the end of the last line is merged by itself. An empty text lacks no end.
-    """
-    lines = raw_lines(normalise(text))
-    return [line.removesuffix("\n") for line in lines], not lines or lines[-1].endswith("\n")
+def ended(lines: Iterable[str]) -> str:
+    """Join lines: before others a line has its end."""
+    *first, last = [*lines] or [""]
+    return "".join(line.removesuffix("\n") + "\n" for line in first) + last
 
 
 def changes(side: str, base: Lines, lines: Lines) -> list[Change]:
@@ -61,7 +58,7 @@ def changes(side: str, base: Lines, lines: Lines) -> list[Change]:
     return result
 
 
-def conflict(x: Change, y: Change) -> bool:
+def overlap(x: Change, y: Change) -> bool:
     """Tell whether two edits share a line of the base, or one lies strictly inside the other."""
     if set(range(x.start, x.stop)) & set(range(y.start, y.stop)):
         return True
@@ -70,17 +67,28 @@ def conflict(x: Change, y: Change) -> bool:
     )
 
 
-def groups(edits: list[Change]) -> list[list[Change]]:
-    """The edits in groups by the transitive closure of `conflict`."""
+def meet(x: Change, y: Change) -> bool:
+    """Tell whether two edits share a line of the base or adjoin: git's rule."""
+    return x.start <= y.stop and y.start <= x.stop
+
+
+def groups(edits: list[Change], related: Callable[[Change, Change], bool]) -> list[list[Change]]:
+    """The edits in groups by the transitive closure of a relation, in the order of the base."""
     group_of = list(range(len(edits)))
     for i, j in combinations(range(len(edits)), 2):
-        if conflict(edits[i], edits[j]):
+        if related(edits[i], edits[j]):
             joined, gone = group_of[i], group_of[j]
             group_of = [joined if group == gone else group for group in group_of]
-    return [
+    found = [
         [edit for edit, group in zip(edits, group_of, strict=True) if group == name]
         for name in sorted(set(group_of))
     ]
+    return sorted(found, key=lambda group: (bounds(group), [edit.side for edit in group]))
+
+
+def bounds(group: list[Change]) -> tuple[int, int]:
+    """The lines of the base that edits take up."""
+    return min(edit.start for edit in group), max(edit.stop for edit in group)
 
 
 def said_by(side: str, group: list[Change], base: Lines, start: int, stop: int) -> Lines:
@@ -92,66 +100,44 @@ def said_by(side: str, group: list[Change], base: Lines, start: int, stop: int) 
     return lines + base[line:stop]
 
 
-def holds(lines: Lines, block: Lines) -> bool:
-    """Tell whether a block is a run of these lines."""
-    return any(lines[at : at + len(block)] == block for at in range(len(lines) + 1))
+def in_conflict(group: list[Change], base: Lines, start: int, stop: int) -> Lines:
+    """A text of a conflict: both sides, and the revision's lines where edits overlap.
 
-
-def distance(x: Lines, y: Lines) -> int:
-    """How many lines must be deleted and inserted to make y of x."""
-    return len(x) + len(y) - 2 * lengths(x, y)[-1][-1]
-
-
-def landed(base: Lines, origin: Lines, revision: Lines, edits: list[Change]) -> bool:
-    """Tell whether the revision lies on a shortest way from the base to the origin.
-
-    Not if the origin keeps the lines of one of its edits, from one before to one after, and these
-    stand once in the base and in the origin: the text law promises that this edit is made.
+    Of two insertions before one line the origin's comes first. If it holds the lines of the
+    revision's, these are inserted once.
     """
-    drift = [edit for edit in edits if edit.side == "origin"]
-    for edit in edits:
-        around = Change("", edit.start - 1, edit.stop + 1, ())
-        lines = base[max(around.start, 0) : around.stop]
-        kept = not any(conflict(around, other) for other in drift)
-        once = all(text.count(line) == 1 for line in lines for text in (base, origin))
-        if edit.side == "revision" and kept and once:
-            return False
-    way = distance(base, revision) + distance(revision, origin)
-    return base != revision and distance(base, origin) == way
+    merged, line, inserted = [], start, (-1, "")
+    for part in groups(group, overlap):
+        lo, hi = bounds(part)
+        side = max(edit.side for edit in part)
+        lines = said_by(side, part, base, lo, hi)
+        if side == "origin":
+            inserted = lo, f"\n{ended(lines)}" if lo == hi else ""
+        elif lo == hi == inserted[0] and f"\n{ended(lines)}" in inserted[1]:
+            lines = []
+        merged += [*base[line:lo], *lines]
+        line = hi
+    return merged + base[line:stop]
 
 
 def replay(base: str, origin: str, revision: str) -> Replay:
-    """Merge what the origin and the revision did to the base."""
-    (base_lines, *_), (o_lines, *_), (r_lines, *_) = map(split, (base, origin, revision))
+    """Merge what the origin and the revision did to the base.
+
+    Reading: a last line without its end is another line than one with it.
+    """
+    base_lines, o_lines, r_lines = (raw_lines(normalise(text)) for text in (base, origin, revision))
     edits = [*changes("origin", base_lines, o_lines), *changes("revision", base_lines, r_lines)]
-    made: list[tuple[int, int, str, Lines]] = []
-    conflicts = []
-    for group in groups(edits):
-        start, stop = min(e.start for e in group), max(e.stop for e in group)
-        sides = sorted({edit.side for edit in group})
-        said = [said_by(side, group, base_lines, start, stop) for side in sides]
-        # Equal edits, of one line or of several that conflict, are taken once.
+    merged, line, conflicts = [], 0, []
+    for group in groups(edits, meet):
+        start, stop = bounds(group)
+        said = [
+            said_by(side, group, base_lines, start, stop)
+            for side in sorted({edit.side for edit in group})
+        ]
+        lines = said[-1]
         if len(said) == 2 and said[0] != said[1]:
-            texts = ["".join(f"{line}\n" for line in lines) for lines in said]
-            conflicts.append(((start, stop), *texts))
-        made.append((start, stop, sides[-1], said[-1]))
-    insertions = {}
-    for start, stop, side, lines in made:
-        if start == stop:
-            insertions.setdefault(start, {})[side] = lines
-    doubled = {gap: found for gap, found in insertions.items() if len(found) == 2}
-    merged, line = [], 0
-    for start, stop, side, lines in sorted(made):
-        merged += base_lines[line:start]
-        twice = start == stop and start in doubled and side == "revision"
-        if not (twice and holds(doubled[start]["origin"], lines)):
-            merged += lines
+            conflicts.append(((start, stop), ended(said[0]), ended(said[1])))
+            lines = in_conflict(group, base_lines, start, stop)
+        merged += [*base_lines[line:start], *lines]
         line = stop
-    merged += base_lines[line:]
-    both = any(not holds(found["origin"], found["revision"]) for found in doubled.values())
-    if landed(base_lines, o_lines, r_lines, edits):
-        merged, conflicts, both = o_lines, [], False
-    ends = [split(text)[1] for text in (base, origin, revision)]
-    ended = ends[2] if ends[2] != ends[0] else ends[1]
-    text = "\n".join(merged) + ("\n" if merged and (ended or not merged[-1]) else "")
-    return Replay(text, tuple(sorted(conflicts)), both)
+    return Replay(ended([*merged, *base_lines[line:]]), tuple(conflicts))

@@ -448,10 +448,10 @@ def test_a_cycle_of_collisions_lands_as_many_as_fit():
 @pytest.mark.parametrize(
     ("own", "target", "expected"),
     [
-        ("3a45b8", "38", "3ab8"),  # both lines come to where the lines between them were
-        ("3a45b8", "3j8", "3ajb8"),
+        ("3a45b8", "38", "conflict"),  # both lines would come to where the lines between them were
+        ("3a45b8", "3j8", "conflict"),
         ("3a45b8", "3a45b8", "landed"),
-        ("3a5b8", "3j8", "conflict"),
+        ("3a458", "3458b", "3a458b"),
     ],
 )
 def test_a_candidate_that_meets_itself_after_the_replay(own, target, expected):

@@ -18,6 +18,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from excise.replay import Conflict, replay_lines
+from excise.text import raw_lines
 from excise_server.foundation.changes import Side
 from excise_server.foundation.file_bytes import ByteLines, read_line
 from excise_server.foundation.inputs import SourceError
@@ -64,11 +65,10 @@ def conversion(old: ByteLines, new: ByteLines) -> Conversion:
 
 
 class Merged(NamedTuple):
-    """The merged bytes, with conflicts and notes as `excise.Replayed` has them."""
+    """The merged bytes, nobody's if there are conflicts, as `excise.Replayed` has them."""
 
     data: bytes
     conflicts: tuple[Conflict, ...]
-    notes: tuple[str, ...]
 
 
 def merged_bytes(base: Side, origin: Side, revision: Side) -> Merged | None:
@@ -80,7 +80,7 @@ def merged_bytes(base: Side, origin: Side, revision: Side) -> Merged | None:
     b, o, r = base.lines, origin.lines, revision.lines
     if b is None or o is None or r is None:
         return None
-    merged = replay_lines(b.texts, o.texts, r.texts)
+    merged = replay_lines(*(raw_lines(side.text or "") for side in (base, origin, revision)))
     converted, drifted = _seen(conversion(b, r), b, r, merged.kept), conversion(b, o)
     if not (o.end or drifted.end):
         # The end that all lines of the base have got, whatever that of new lines is.
@@ -104,10 +104,9 @@ def merged_bytes(base: Side, origin: Side, revision: Side) -> Merged | None:
         parts.append((drifted.lines(r.lines[edit.a_lo : edit.a_hi]), True))
         line = edit.o_hi
     parts.append((lines[line:], False))
-    is_ended = (r if r.is_ended != b.is_ended else o).is_ended
     mark = (r if r.mark != b.mark else o).mark
     end = converted.end or o.end or r.end or b"\n"
-    return Merged(mark + joined(parts, end, is_ended), merged.conflicts, merged.notes)
+    return Merged(mark + joined(parts, end), merged.conflicts)
 
 
 def _seen(
@@ -139,21 +138,17 @@ def _seen(
     )
 
 
-def joined(
-    parts: Iterable[tuple[Sequence[bytes], bool]], end: bytes, is_ended: bool | None = None
-) -> bytes:
+def joined(parts: Iterable[tuple[Sequence[bytes], bool]], end: bytes) -> bytes:
     r"""Return runs of lines as one text; ``True``: a run that takes the place of others.
 
     - ``end``: the line end of a line that is no longer the last, if no line before it has one.
-    - ``is_ended``: whether the last line has its line end; None: as it is.
 
     >>> joined([([b"a\r\n", b"b"], False), ([b"c"], True)], b"\n")
     b'a\r\nb\r\nc'
     """
     runs = list(parts)
     whole = b"".join(line for lines, _ in runs for line in lines)
-    is_plain = b"\r" not in whole and whole.count(b"\n") == sum(len(lines) for lines, _ in runs)
-    if is_plain and is_ended is not False:
+    if b"\r" not in whole and whole.count(b"\n") == sum(len(lines) for lines, _ in runs):
         return whole  # as nearly always: each line has the usual end
     pieces = [(line, is_new) for lines, is_new in runs for line in lines]
     result: list[bytes] = []
@@ -161,11 +156,8 @@ def joined(
     for place, (line, is_new) in enumerate(pieces):
         content = line.rstrip(b"\r\n")
         own = line[len(content) :]
-        is_last = place == len(pieces) - 1
-        if not own and (is_ended or not is_last):
+        if not own and place < len(pieces) - 1:
             line = content + end
-        elif own and is_last and is_ended is False and content:
-            line = content
         if line[:1] == b"\n" and result and result[-1].endswith(b"\r"):
             # Two line ends that would be read as one. The lines of the target stay as they are.
             if was_new:

@@ -86,7 +86,8 @@ def _replay_file(
     target = home if path == before else path
     merged = _merged(result, target, base, origin, revision)
     if _is_same(merged, origin) and target == home:
-        result.landed.append(path)
+        if target not in result.conflicts:
+            result.landed.append(path)
         return
     if origin is not None:
         result.old[home] = origin
@@ -121,8 +122,8 @@ def _merged(
     if merged.conflicts:
         result.conflicts[path] = SAME_LINES
         result.disputed[path] = tuple(conflict.origin for conflict in merged.conflicts)
-    notes = [*merged.notes, *([ALREADY] if merged.data == origin.data else [])]
-    result.notes += [(path, note) for note in notes]
+    elif merged.data == origin.data:
+        result.notes.append((path, ALREADY))
     return Side(mode, merged.data)
 
 
