@@ -28,7 +28,7 @@ RUN_CLIENT = VENV="$(abspath $(VENV))" node $(CLIENT)/scripts/run.mjs
 
 .DEFAULT_GOAL := help
 .PHONY: help check-wheel check-release docs demo quick test test-dist dist lock check format bench bench-ir bench-lsp bench-patches eval eval-envs images schema nightly fuzz lines clean \
-  code vsix folder audit test-vscode check-vscode check-client-changes screenshots
+  code vsix audit test-vscode check-vscode check-client-changes screenshots
 
 help:
 	@echo "make demo     a real language-server session on examples/, as an editor shows it; then excise on eight worktrees, in build/demo"
@@ -42,7 +42,7 @@ help:
 	@echo "make bench-patches time, memory and agreement of grouping patches (EXCISE_DATA=DIR)"
 	@echo "make bench-lsp what the language server costs an editor: p50, p95, max"
 	@echo "make eval     the measures of the field beside Excision Score, on EXCISE_DATA: tables, figures"
-	@echo "make eval-envs environments of their own for CodeBLEU (45 MB), ERRANT (350 MB), BERTScore and LENS (1.5 GB)"
+	@echo "make eval-envs environments of their own for CodeBLEU (45 MB), BERTScore and LENS (1.5 GB)"
 	@echo "make docs     the documentation as a site, in build/site; strict, and nothing of it from the network"
 	@echo "make schema   write docs/schema, the JSON Schema of what the commands print, and the types of the VS Code client"
 	@echo "make images   draw the pictures of the README and docs from real output"
@@ -50,14 +50,13 @@ help:
 	@echo "make vsix     package the VS Code extension into dist/: universal, and with the server for this platform"
 	@echo "make dist     the source distribution and the wheel, into dist/"
 	@echo "make test-dist install both in clean environments and run them"
-	@echo "make folder   Excise and its own Python in one folder, dist/folder/excise, for hosts without Python"
 	@echo "make audit    known defects of the packages that are pinned; asks services on the network"
 	@echo "make check-wheel what is in the wheel, and whether each Python that is here can use it"
 	@echo "make check-release lint the workflow of a release"
 	@echo "make lock     pin what the extension's server needs, by hashes, at the versions of .venv"
 	@echo "make screenshots renew the pictures of the VS Code extension under docs/images/"
 	@echo "make fuzz     random inputs for whatever reads what others wrote (SECONDS=120 in all)"
-	@echo "make nightly  the property tests with ten times the examples, a take stopped at each of its calls, make fuzz, make folder, make audit: two hours"
+	@echo "make nightly  the property tests with ten times the examples, a take stopped at each of its calls, make fuzz, make audit: two hours"
 	@echo "make lines    the size of the product and of its tests, in lines, and which files count"
 	@echo "make clean    remove the virtual environment and everything built"
 
@@ -117,7 +116,7 @@ eval: $(READY)
 
 # What cannot share our environment goes into others, which the tests and `excise eval` can use:
 #   EXCISE_CODEBLEU_PYTHON=.venv-codebleu/bin/python EXCISE_LENS_PYTHON=.venv-models/bin/python ...
-eval-envs: .venv-codebleu/.ready .venv-errant/.ready .venv-models/.ready
+eval-envs: .venv-codebleu/.ready .venv-models/.ready
 
 .venv-%/.ready: pyproject.toml
 	@$(PYTHON) -m venv .venv-$*
@@ -153,12 +152,6 @@ check-release: .venv-release/.ready
 test-dist: $(DISTRIBUTIONS)
 	EXCISE_DIST=required $(BIN)/python -m pytest tests/distribution
 
-# The wheel with its own interpreter in dist/folder/excise, which tests/distribution tries where it is.
-folder: $(DISTRIBUTIONS) .venv-folder/.ready
-	@.venv-folder/bin/python -m pip install --quiet --disable-pip-version-check --force-reinstall --no-deps dist/excise-*.whl
-	@.venv-folder/bin/python -m pip install --quiet --disable-pip-version-check dist/excise-*.whl
-	@.venv-folder/bin/python tools/folder/build.py dist/folder
-
 # Known defects of what the extension and the action install, and of what builds the extension. Both ask a
 # service on the network; without it both fail (--strict: also where one package was not known).
 audit: .venv-audit/.ready $(NODE_READY)
@@ -173,7 +166,6 @@ nightly: $(READY)
 	HYPOTHESIS_PROFILE=nightly EXCISE_TAKE_POINTS=all $(BIN)/python -m pytest $(PARALLEL)
 	$(BIN)/python -m tests.server.byte_laws 100000
 	$(BIN)/python -m tests.fuzz --seconds 600
-	$(MAKE) folder test-dist
 	$(MAKE) audit
 
 # make fuzz SECONDS=60 TARGETS="mails growth"; what is found lies in build/fuzz, with the command to replay it.

@@ -1,4 +1,4 @@
-"""What `make docs` adds to the pages in docs/: those at the top of the repository, and a review.
+"""What `make docs` adds to the pages in docs/: those at the top of the repository.
 
 Links to other files of the repository (benchmarks, sources) become plain text, as a site has no
 such page; links between pages are kept. MkDocs calls the functions by their names, and Griffe,
@@ -8,9 +8,6 @@ which reads the docstrings, the class.
 from __future__ import annotations
 
 import re
-import subprocess
-import sys
-import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -32,19 +29,7 @@ def on_files(files: Files, config: Any) -> Files:  # noqa: ANN401 - MkDocs has n
     for name, page in TOP.items():
         content = (ROOT / name).read_text(encoding="utf-8")
         files.append(File.generated(config, page, content=content))
-    files.append(File.generated(config, "review-of-the-demo.html", content=demo_page()))
     return files
-
-
-def demo_page() -> str:
-    """Return the review of the demo's worktrees, as a reader of the site would get it."""
-    excise = Path(sys.executable).with_name("excise")
-    with tempfile.TemporaryDirectory() as folder:
-        page = Path(folder, "demo.html")
-        subprocess.run([excise, "demo", f"{folder}/demo"], check=True, stdout=subprocess.DEVNULL)
-        review = [excise, "review", "--format", "html", "--output", page]
-        subprocess.run(review, check=True, cwd=f"{folder}/demo/shop")
-        return page.read_text(encoding="utf-8")
 
 
 def on_page_markdown(markdown: str, page: Any, **_: object) -> str:  # noqa: ANN401

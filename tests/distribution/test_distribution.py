@@ -32,7 +32,6 @@ ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 VERSION = PROJECT["project"]["version"]
 TOP = f"excise-{VERSION}"
-FOLDER = ROOT / "dist" / "folder" / "excise"
 NOWHERE = {
     "PIP_CONFIG_FILE": os.devnull,
     "PIP_INDEX_URL": "http://127.0.0.1:9/simple",
@@ -238,17 +237,3 @@ def test_behind_a_page_to_sign_in_make_says_what_it_needs(unpacked, tmp_path):
     assert "No matching distribution found" in done.stderr
     assert done.stderr.rstrip().endswith("afterwards everything works without a network.")
     assert not (tmp_path / "ready").exists()
-
-
-@pytest.mark.skipif(not FOLDER.exists(), reason="no dist/folder/excise; make folder")
-def test_the_single_folder_needs_no_python(tmp_path):
-    """The command, and the server that a host starts."""
-    run_excise(FOLDER / "python", tmp_path / "elsewhere", where=False)
-    made = [FOLDER / "excise", "demo", tmp_path / "demo"]
-    subprocess.run(made, check=True, env=surroundings(), stdout=subprocess.DEVNULL)
-    host = [sys.executable, ROOT / "examples" / "hosts" / "host.py", tmp_path / "demo" / "shop"]
-    environment = surroundings(PATH=f"{FOLDER}{os.pathsep}{os.environ['PATH']}")
-    done = subprocess.run(
-        [*host, "candidates"], env=environment, capture_output=True, text=True, check=True
-    )
-    assert '"codex-3fa9"' in done.stdout

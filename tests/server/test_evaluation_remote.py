@@ -152,34 +152,6 @@ def test_files_are_part_of_the_signature(tmp_path):
         )
 
 
-# --- ERRANT --------------------------------------------------------------------------------------
-
-
-TINY = """
-import sys, spacy
-model = spacy.blank("en")
-model.add_pipe("attribute_ruler").add([[{}]], {"POS": "NOUN", "TAG": "NN", "DEP": "dep"})
-model.to_disk(sys.argv[1])
-"""
-
-
-def test_errant_counts_the_edits_that_its_package_finds(tmp_path):
-    """With a model to which each word is a noun: the edits here do not depend on it."""
-    python = interpreter("EXCISE_ERRANT_PYTHON", ".venv-errant", "errant")
-    subprocess.run([python, "-c", TINY, str(tmp_path / "tiny")], check=True)
-    variables = {"EXCISE_ERRANT_PYTHON": python, "EXCISE_ERRANT_MODEL": str(tmp_path / "tiny")}
-    world = resources(wanted=["errant"], environment=variables)
-    assert not world.missing
-    origin, half = "This are a day and we goes home .", "This is a day and we goes home ."
-    texts = {"origin": origin, "reference": "This is a day and we go home ."}
-    assert value("errant", world, **texts, hypothesis=texts["reference"]) == 1
-    assert value("errant", world, **texts, hypothesis=origin) == 0
-    # Precision 1, recall 1/2.
-    found = value("errant", world, **texts, hypothesis=half)
-    assert found == pytest.approx(1.25 * 0.5 / (0.25 + 0.5))
-    assert "errant:errant-3" in measure("errant", world).signature()
-
-
 # --- BERTScore and LENS --------------------------------------------------------------------------
 
 
@@ -233,7 +205,6 @@ def test_without_anything_every_measure_says_which_command_helps(monkeypatch):
         "codebleu": "EXCISE_CODEBLEU_PYTHON=DIR/bin/python",
         "bertscore": "pip install 'bert-score<0.4'",
         "lens": "EXCISE_LENS_MODEL=DIR",
-        "errant": "EXCISE_ERRANT_PYTHON=DIR/bin/python",
         "trivial": "EXCISE_CRYSTALBLEU_CORPUS=FILE",
         "vectors": "EXCISE_WMD_VECTORS=FILE",
     }

@@ -176,7 +176,6 @@ class Resources:
     codebleu: Remote | None = None
     bertscore: Remote | None = None
     lens: Remote | None = None
-    errant: Remote | None = None
     trivial: Collection[tuple[str, ...]] | None = None
     vectors: Mapping[str, Any] | None = None
     names: Mapping[str, str] = field(default_factory=dict)
@@ -294,7 +293,6 @@ _NEEDS = {
     "codebleu": "no interpreter is given that has codebleu",
     "bertscore": "no model is given, and no interpreter that has bert-score",
     "lens": "no model is given, and no interpreter that has lens-metric",
-    "errant": "no interpreter is given that has errant",
     "trivial": "no corpus is given, whose most frequent n-grams are ignored",
     "vectors": "no vectors of words are given",
 }

@@ -52,16 +52,6 @@ def lens(item: Item, compute: Remote) -> Value:
     return Value(compute(item.origin, item.references, item.hypothesis, ""))
 
 
-def errant(item: Item, compute: Remote) -> Value:
-    """ERRANT F0.5 (Bryant, Felice, Briscoe 2017), by errant with its English model. In [0, 1].
-
-    Edits are what errant makes of origin and reference, and of origin and hypothesis; one is right
-    where span and correction are those of a reference's edit. For English sentences. The best
-    reference counts. 0/0: no edit on either side: 1.
-    """
-    return Value(compute(item.origin, item.references, item.hypothesis, "en"))
-
-
 def _elsewhere(item: Item, compute: Remote, language: str) -> Value:
     blank = [not text.strip() for text in item.references]
     if not item.hypothesis.strip():
@@ -94,12 +84,5 @@ MEASURES = (
         high=100.0,
         needs_origin=True,
         resource="lens",
-    ),
-    Measure(
-        score=errant,
-        source="Bryant, Felice, Briscoe 2017",
-        key="errant|f:0.5|lang:en|0/0:1",
-        needs_origin=True,
-        resource="errant",
     ),
 )

@@ -45,9 +45,6 @@ _REMOTES = {
     "lens": "lens-metric wants an environment of its own, and a model: python -m venv DIR &&"
     " DIR/bin/pip install lens-metric==0.2.* 'transformers<4.50' 'numpy<2' 'setuptools<81';"
     " then EXCISE_LENS_PYTHON=DIR/bin/python EXCISE_LENS_MODEL=DIR",
-    "errant": "errant and its English model are needed: python -m venv DIR && DIR/bin/pip install"
-    " 'errant<4' && DIR/bin/python -m spacy download en_core_web_sm; then"
-    " EXCISE_ERRANT_PYTHON=DIR/bin/python",
 }
 """What the measures need that run in other interpreters."""
 _FILES = {
@@ -157,7 +154,7 @@ def _remote(measure: str, environment: Mapping[str, str]) -> Remote:
     python = environment.get(f"{variable}_PYTHON")
     model = environment.get(f"{variable}_MODEL")
     advice = _REMOTES[measure]
-    if not (python if measure in ("codebleu", "errant") else model):
+    if not (python if measure == "codebleu" else model):
         raise MeasureUnavailableError(advice)
     if model and not Path(model).exists():
         raise MeasureUnavailableError(f"{variable}_MODEL: there is no {model}")

@@ -1,4 +1,4 @@
-"""The program in another interpreter: CodeBLEU, BERTScore, LENS, ERRANT: a JSON line per output.
+"""The program in another interpreter: CodeBLEU, BERTScore, LENS: a JSON line per output.
 
 Excise is not installed there, only the standard library and the one package (Python 3.9 or newer).
 
@@ -109,33 +109,6 @@ def lens(model: str) -> tuple[Scorer, str]:
     return score, f"lens-metric-{version('lens-metric')}/{name}"
 
 
-def errant(model: str | None) -> tuple[Scorer, str]:
-    """Make the scorer of ERRANT, with spaCy's small English model or the one that is named."""
-    import errant as package
-    import spacy
-
-    name = model or "en_core_web_sm"
-    annotator = package.load("en", spacy.load(name))
-
-    def edits(origin: str, text: str) -> set[tuple[int, int, str]]:
-        found = annotator.annotate(*map(annotator.parse, (clean(origin), clean(text))))
-        return {(edit.o_start, edit.o_end, edit.c_str) for edit in found}
-
-    def score(origin: str, references: list[str], hypothesis: str, language: str) -> float:
-        del language
-        ours = edits(origin, hypothesis)
-        return max(f_half(ours, edits(origin, text)) for text in references)
-
-    return score, f"errant-{version('errant')}/{os.path.basename(os.path.normpath(name))}"
-
-
-def f_half(ours: set[Any], theirs: set[Any]) -> float:
-    """Return F0.5 of two sets; precision and recall of nothing are 1, as in errant."""
-    precision = len(ours & theirs) / len(ours) if ours else 1.0
-    recall = len(ours & theirs) / len(theirs) if theirs else 1.0
-    return 1.25 * precision * recall / (precision / 4 + recall) if precision + recall else 0.0
-
-
 def version(distribution: str) -> str:
     """Return the version of an installed package."""
     from importlib.metadata import version as installed
@@ -147,7 +120,6 @@ MEASURES: dict[str, Any] = {
     "codebleu": codebleu,
     "bertscore": bertscore,
     "lens": lens,
-    "errant": errant,
 }
 
 if __name__ == "__main__":
