@@ -9,7 +9,7 @@ scikit-learn calls for given distances; tests hold both equal.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -96,7 +96,7 @@ def cluster(
     if not (hasattr(matrix, "ids") and hasattr(matrix, "codes")):
         kind = type(matrix).__name__
         raise ContentError(f"matrix is of type {kind}; give a ScoreMatrix")
-    groups = cluster_values(matrix.values, threshold, linkage, matrix.codes)
+    groups = cluster_values(matrix.values, threshold, linkage, matrix.codes, matrix.digests)
     return Clusters(
         replace(group, ids=tuple(matrix.ids[index] for index in group.members)) for group in groups
     )
@@ -107,12 +107,15 @@ def cluster_values(
     threshold: float,
     linkage: str,
     codes: Sequence[str] | None = None,
+    digests: Sequence[str] | None = None,
 ) -> tuple[Cluster, ...]:
     """Cluster by a symmetric matrix of similarities, as `cluster` does.
 
     - ``codes``: for each row, a key that rows of the same code share (default: there are none).
       For any threshold above 0 these are in one cluster, whose medoid and smallest similarity are
       by the values.
+    - ``digests``: for each row, what stands for its content: of two pairs equally near, the one
+      whose digests come first is joined first, whatever the order of the rows.
 
     Raises excise.errors.OptionError on an unknown linkage or a threshold outside [0, 1].
     """
@@ -128,7 +131,7 @@ def cluster_values(
         for own in of_code.values():
             distances[np.ix_(own, own)] = 0.0
     groups: dict[int, list[int]] = defaultdict(list)
-    for at, label in enumerate(labels(distances, threshold, linkage)):
+    for at, label in enumerate(labels(distances, threshold, linkage, digests)):
         groups[label].append(at)
     found = [_cluster(values, members) for members in groups.values()]
     return tuple(sorted(found, key=lambda c: (-len(c.members), c.members)))
@@ -163,10 +166,15 @@ def merges(distances: npt.NDArray[np.float64], linkage: str = LINKAGE) -> tuple[
     )
 
 
-def labels(distances: npt.NDArray[np.float64], threshold: float, linkage: str) -> list[int]:
+def labels(
+    distances: npt.NDArray[np.float64],
+    threshold: float,
+    linkage: str,
+    digests: Sequence[str] | None = None,
+) -> list[int]:
     """Return a cluster's number for each row of a symmetric matrix of distances.
 
-    Numbers say only which rows belong together.
+    Numbers say only which rows belong together. ``digests`` as for `cluster_values`.
     """
     n = len(distances)
     if n < 2:
@@ -174,7 +182,24 @@ def labels(distances: npt.NDArray[np.float64], threshold: float, linkage: str) -
     clear = clear_labels(distances, threshold, linkage)
     if clear is not None:
         return clear
-    return [int(label) for label in _fitted(distances, threshold, linkage).labels_]
+
+    def fitted(matrix: npt.NDArray[np.float64]) -> list[int]:
+        return [int(label) for label in _fitted(matrix, threshold, linkage).labels_]
+
+    return fitted(distances) if digests is None else in_order(distances, digests, fitted)
+
+
+def in_order(
+    matrix: npt.NDArray[np.float64],
+    digests: Sequence[str],
+    labelled: Callable[[npt.NDArray[np.float64]], list[int]],
+) -> list[int]:
+    """Return the labels of rows that are given to a linkage in the order of their digests."""
+    order = sorted(range(len(digests)), key=digests.__getitem__)
+    found = [0] * len(order)
+    for at, label in zip(order, labelled(matrix[order][:, order]), strict=True):
+        found[at] = label
+    return found
 
 
 def _fitted(

@@ -15,15 +15,29 @@ PLAIN = ("text", "plaintext", "txt")
 
 # `python3.11`, `lua5.4`, `ruby-2.7`, `php8`: the version does not name another language.
 _VERSION = re.compile(r"[-.\d]+$")
+# What only C++ has, comments aside, and what a header has that C reads, too.
+_COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)|//[^\n]*", re.DOTALL)
+_CPP = re.compile(
+    r"^[ \t]*(?:(?:inline\s+)?namespace\b|template\s*<|class\s+\w|(?:public|protected|private)\s*:"
+    r"|using\s+\w|#\s*include\s*<[a-z_]+>)|\bstd::\w",
+    re.MULTILINE,
+)
+_BOTH = re.compile(r"^[ \t]*#\s*if(n?def[ \t]+|[^\n]*\bdefined\b[ (]*)__cplusplus", re.MULTILINE)
 
 
-def resolve(language: str | None, path: str | None, text: str = "") -> str | None:
+def _is_cpp(text: str) -> bool:
+    return not _BOTH.search(text) and _CPP.search(_COMMENT.sub("", text)) is not None
+
+
+def resolve(language: str | None, path: str | None, text: str | None = None) -> str | None:
     """Return the name of the grammar that tokenises a text, or None for lexical tokens.
 
     - ``language``: a grammar name, LSP language id, alias or extension. If given it decides alone:
       an unknown language means lexical tokens, whatever the path says.
     - ``path``: a path with ``/`` or ``\\``; its file name (``Makefile``) or extension decides.
-    - ``text``: the text, whose shebang decides if neither of the others names a grammar.
+    - ``text``: the text, whose shebang decides if neither of the others names a grammar. A header
+      ``.h`` is C++ if its text is: C knows no ``namespace``, ``template <`` or ``std::``. So is one
+      that is empty as it is new, as C++ reads what C does.
 
     Returns: a name from `names`. Upper and lower case are the same everywhere.
 
@@ -32,12 +46,15 @@ def resolve(language: str | None, path: str | None, text: str = "") -> str | Non
     >>> resolve("ts", None), resolve(None, "src/Makefile"), resolve(None, None, "#!/bin/sh")
     ('typescript', 'make', 'bash')
     >>> resolve("no such language", "a.py")
+    >>> resolve(None, "a.h", "int a;"), resolve(None, "a.h", "namespace a {}")
+    ('c', 'cpp')
     """
     if language and language.strip():
         return _by_name(language.strip().lower())
     if path and (named := _by_path(path)):
-        return named
-    line = text[:1000].removeprefix("\ufeff").replace("\r", "\n").partition("\n")[0]
+        is_header = named == "c" and path.lower().endswith(".h") and text is not None
+        return "cpp" if is_header and (not text or _is_cpp(text)) else named
+    line = (text or "")[:1000].removeprefix("\ufeff").replace("\r", "\n").partition("\n")[0]
     if not line.startswith("#!"):
         return None
     program, interpreters = _program(line[2:].lower().split()), _tables().interpreters

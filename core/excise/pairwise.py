@@ -12,6 +12,7 @@ from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from hashlib import blake2b
 from itertools import combinations, combinations_with_replacement
 from typing import TYPE_CHECKING
 
@@ -334,6 +335,20 @@ class ScoreMatrix:
         Their files of code have equal normal forms (`excise.levels`) and `ChangeSet.facts`.
         """
         return self._programs.codes
+
+    @property
+    def digests(self) -> tuple[str, ...]:
+        """Per revision: a digest of all that it makes of the files, which decides between ties."""
+        task = self._task
+        return tuple(
+            blake2b(
+                repr((sorted(files.items()), sorted(own.facts.items()))).encode(
+                    errors="surrogatepass"
+                ),
+                digest_size=16,
+            ).hexdigest()
+            for files, own in zip(task.edited, task.change_sets, strict=True)
+        )
 
     @property
     def kinds(self) -> tuple[Mapping[str, str], ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from itertools import permutations
 
 import numpy as np
 import pytest
@@ -155,6 +156,7 @@ def test_revisions_of_one_code_are_one_cluster_however_unlike_their_texts():
 def test_scikit_learn_is_imported_where_the_linkage_decides():
     code = """
 import sys
+from itertools import permutations
 from excise.clustering import cluster_values
 import numpy as np
 def clusters(a, b, c):
@@ -169,3 +171,26 @@ clusters(0.9, 0.8, 0.7), clusters(0.9, 0.1, 0.2), clusters(0.9, 0.1, 0.8)
         "[(0, 1), (2,)] False False",
         "[(0, 1), (2,)] True True",
     ]
+
+
+def test_of_tied_pairs_the_order_decides_nothing():
+    """A ring of four, each as near to two others: scikit-learn takes the first ones."""
+    lines = [f"def f{at}():\n    return {at}\n" for at in range(8)]
+
+    def edited(*chosen):
+        return "".join(lines[at].replace("return", "yield") if at in chosen else lines[at]
+                       for at in range(8))  # fmt: skip
+
+    ring = {"A": edited(1, 3), "B": edited(3, 5), "C": edited(5, 7), "D": edited(7, 1)}
+    found = {
+        frozenset(
+            frozenset(group.ids)
+            for group in cluster(
+                ScoreMatrix.from_texts(
+                    "".join(lines), {at: ring[at] for at in ids}, language="python"
+                )
+            )
+        )
+        for ids in permutations(ring)
+    }
+    assert len(found) == 1

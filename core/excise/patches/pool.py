@@ -393,10 +393,11 @@ def group(
     close = pool.closeness(1.0 - threshold - 1e-9, map)
     # A search finds what shares something: empty patches share nothing, and are equal all the same.
     first: dict[str, int] = {}
-    firsts = [first.setdefault(pool.patch_id(at), at) for at in range(len(pool))]
+    names = [pool.patch_id(at) for at in range(len(pool))]
+    firsts = [first.setdefault(name, at) for at, name in enumerate(names)]
     found: list[Cluster] = []
     for members in close.components((firsts, range(len(pool)))):
-        found += _clusters(close, members, threshold, linkage)
+        found += _clusters(close, members, threshold, linkage, names)
     if pool.idf:  # the smallest score is not the smallest weighted one
         found = [
             replace(
@@ -408,13 +409,16 @@ def group(
 
 
 def _clusters(
-    close: Closeness, members: list[int], threshold: float, linkage: str
+    close: Closeness, members: list[int], threshold: float, linkage: str, names: Sequence[str]
 ) -> list[Cluster]:
-    """Cluster a component. Of patches with the same numbers the first one stands for all."""
+    """Cluster a component. Of patches with the same numbers the first one stands for all.
+
+    Rows are in the order of the patches' `names`, which decides between pairs equally near.
+    """
     if len(members) == 1:
         return [Cluster((members[0],), members[0], 1.0)]
     first = members if close.first is None else [close.first[at] for at in members]
-    rows = {at: row for row, at in enumerate(dict.fromkeys(first))}
+    rows = {at: row for row, at in enumerate(sorted(set(first), key=lambda at: (names[at], at)))}
     _refuse(len(rows), threshold)
     # Most components are clear from the pairs that were found; no others have to be counted then.
     values = close.known(array("i", rows))
@@ -423,10 +427,10 @@ def _clusters(
         close.fill(array("i", rows), values)
     if label is None and linkage == "average":  # its means count every member
         _refuse(len(members), threshold)
-        every = [rows[at] for at in first]
+        every = sorted(rows[at] for at in first)
         wide = linked_labels(values[every][:, every], threshold, linkage)
-        label_of = dict(zip(first, wide, strict=True))
-        label = [label_of[at] for at in rows]
+        label_of = dict(zip(every, wide, strict=True))
+        label = [label_of[row] for row in range(len(rows))]
     elif label is None:
         label = linked_labels(values, threshold, linkage)
     together: dict[int, list[tuple[int, int]]] = defaultdict(list)

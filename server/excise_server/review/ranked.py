@@ -58,6 +58,7 @@ def rank_tasks(
     all_facts = compared.facts if facts is None else facts
     all_kinds = compared.kinds if kinds is None else kinds
     result = []
+    digests = compared.digests
     for task in tasks:
         members = sorted(index[name] for name in task.members)
         ranking = _by_standing(
@@ -79,6 +80,7 @@ def rank_tasks(
                 threshold,
                 linkage,
                 [compared.codes[i] for i in part],
+                [digests[i] for i in part],
             )
         ]
         clusters.sort(key=lambda cluster: min(place[i] for i in cluster.members))
