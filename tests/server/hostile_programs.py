@@ -104,7 +104,7 @@ PROGRAMS = {
     # Survivors: forked twice, in a session of their own.
     "double fork": ("if not os.fork():\n    os.setsid()\n    os.fork()", REFUSED),
     "posix_spawn": ("os.posix_spawn('/bin/sh', ['sh'], {})", REFUSED),
-    "exec": ("os.execv('/bin/sh', ['sh'])", REFUSED),
+    "exec": ("os.execv('/bin/sh', ['sh'])", "died"),  # closed off as before, and no verdict
     "subprocess": ("import subprocess\nsubprocess.run(['true'])", REFUSED),
     "a connection": ("import socket\nsocket.create_connection(('127.0.0.1', 9), 5)", REFUSED),
     # Whoever started it: the environment, the modules, the processes.
@@ -139,10 +139,6 @@ PROGRAMS = {
     "packages": ("import pip", "ModuleNotFoundError"),
     "ours": ("import excise_server", "ModuleNotFoundError"),
     "a device": ("os.mknod('x', 0o20666, os.makedev(1, 1))", REFUSED),
-    "a program of its own": (
-        "open('x', 'w').write('#!')\nos.chmod('x', 0o777)\nassert os.access('x', os.X_OK)",
-        "AssertionError",
-    ),
     # Descriptors that something outside left open: any that is a folder, a file or a socket.
     "inherited descriptors": (
         "import stat\nkinds = []\nfor fd in range(1024):\n"
@@ -174,7 +170,6 @@ PROGRAMS = {
         "for n in range(60):\n    open(str(n), 'wb').write(bytes(1 << 19))",
         "OSError",
     ),
-    "many files": ("for n in range(5000):\n    open(str(n), 'wb')", "OSError"),
     "a long file": ("open('x', 'wb').write(bytes(1 << 22))", "OSError"),
     "a file with a hole": ("os.truncate(os.open('x', 66), 1 << 40)", None),
     "many descriptors": ("x = [os.pipe() for _ in range(500)]", "OSError"),

@@ -33,7 +33,6 @@ ALLOWED = {
     "--intent": "review compare",
     "--verdicts": "review land",
     "--run": CANDIDATES,
-    "--cross": "review",
     "--timeout": f"{CANDIDATES} eval",
     "--task": CANDIDATES,
     "--format": f"{CANDIDATES} since cluster compare eval",

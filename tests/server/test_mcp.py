@@ -317,7 +317,7 @@ def entry(number):
         "representative": number <= 3, "conflicts": [], "beyond_git": [],
         "notes": ["binary: a.png"],
         "why": ["nobody else makes it"], "tool": None, "makers": 1, "mean_similarity": 0.5,
-        "edit_size": 9, "verdict": None, "checks": [], "evidence": [], "no_op": False,
+        "edit_size": 9, "verdict": None, "checks": [], "no_op": False,
         "stub": False, "broken": [], "syntax_errors": False, "similarity": 0.5, "renamed": [],
         "other_facets": [], "names": [], "kind": "worktree", "folder": None, "branch": None,
         "commit": None, "base": None, "behind": 0, "made": None, "digest": "d", "identical": [],

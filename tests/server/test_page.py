@@ -17,11 +17,10 @@ from tests.server.command import excise, ids_of, one_line
 from tests.server.git_repository import make
 from tests.server.test_worktrees import by_id, report, worktree
 
-from excise_server.report.markdown_pages import review_markdown
 from excise_server.report.page import Page
 from excise_server.report.page_text import MANY_LINES, page_lines, review_lines
 from excise_server.report.review import review_document
-from excise_server.report.tables import cut, plain_text
+from excise_server.report.tables import cut
 from excise_server.wire import documents as d
 
 PARSER = "def parse(text):\n    return [int(part) for part in text.split(',')]\n"
@@ -303,22 +302,6 @@ def test_what_members_differ_in_is_said_once():
     assert "   2 the same code: ada, chen" in lines
     assert "   1 the same up to names (count is n there): bo" in lines
     assert "   differ in names (count, n), comments" in lines
-
-
-def test_evidence_stands_below_its_block():
-    document = document_of({"ada": STRIP, "bo": edited(3)})
-    entries = [
-        structs.replace(entry, evidence=["raises ValueError"] if entry.label == "bo" else [])
-        for entry in document.candidates
-    ]
-    document = structs.replace(document, candidates=entries)
-    lines = lines_of(document)
-    assert "   bo: raises ValueError" in lines
-    assert not any("Nothing was run" in line for line in lines)
-    assert plain_text(partial(review_lines, Page(document), "")).startswith(
-        "bo: raises ValueError\n"
-    )
-    assert "\n\n- bo: raises ValueError\n\n" in review_markdown(Page(document), "")
 
 
 def test_what_to_take_first_has_tests_if_another_one_with_the_same_code_has():

@@ -233,7 +233,7 @@ def test_levels_come_first_and_leave_the_rest_of_the_order(known, data):
     (plain,) = rank_tasks(compared, [one], threshold=0.5, linkage="average")
     (judged,) = rank_tasks(
         compared, [one], threshold=0.5, linkage="average",
-        standing=lambda name, members: (level[name], ""),
+        level=level.__getitem__,
     )  # fmt: skip
     order = [ranked.id for ranked in judged.ranking]
     assert [level[name] for name in order] == sorted(level.values())

@@ -1,30 +1,188 @@
-"""Where a command of the user's runs for candidates, and for how many of them one run stands."""
+"""A command of the user's, run for candidates: where, for how many one run stands, the results."""
 
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import tempfile
-from collections.abc import Callable, Collection, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
+from dataclasses import dataclass, field
+from itertools import count
+from pathlib import Path
+from threading import Lock
+
+import msgspec
 
 from excise_server.candidates.chosen import chosen_tasks
 from excise_server.candidates.compared import compared, scored
 from excise_server.candidates.scratch import MOST, scratch_copy
-from excise_server.foundation.changes import Side
 from excise_server.foundation.escape import visible
 from excise_server.foundation.inputs import SourceError, first_few, megabytes
 from excise_server.git.repository import Repository
+from excise_server.processes.lifetime import StopFlag
+from excise_server.processes.parsers import cache_folder
+from excise_server.processes.runs import JOBS, SECONDS, Ended, check_command, holder, run, run_each
 from excise_server.review.candidate import Candidate
-from excise_server.review.evidence import BASE, Place
 from excise_server.review.git_patch import FileEdit
+from excise_server.review.verdicts import Verdict
 from excise_server.sources.candidates import Candidates
 from excise_server.sources.reading import saved_target
 
+_KEPT_FOLDERS = 20
 
-def run_classes(
-    candidates: Candidates, task: str = "", ignored: Collection[str] = ("docs",)
-) -> list[list[int]]:
+BASE = Candidate("target", "", "", "", label="the target")
+"""The target, in the place of a candidate: what all runs are compared with."""
+
+Place = Callable[[Candidate], AbstractContextManager[str]]
+"""Gives a candidate's folder for the time of its run; raises SourceError if it has none."""
+
+Said = Callable[[str], None]
+
+
+@dataclass(slots=True)
+class Runs:
+    """The outcome of the runs.
+
+    - ``folder``: the folder with the output of each run and the file of the verdicts.
+    - ``verdicts``: those on candidates, in the order in which the runs ended.
+    - ``interrupted``: whether the user stopped the runs. Who was not run has no verdict then.
+    """
+
+    folder: Path
+    verdicts: list[Verdict] = field(default_factory=list)
+    interrupted: bool = False
+
+    @property
+    def file(self) -> Path:
+        """The verdicts as JSON lines, for the next call."""
+        return self.folder / "verdicts.jsonl"
+
+
+def run_for(
+    command: str,
+    classes: Sequence[Sequence[Candidate]],
+    place: Place,
+    *,
+    jobs: int = JOBS,
+    seconds: float = SECONDS,
+    say: Said,
+) -> Runs:
+    """Run a command on the target, and then once for each class of candidates.
+
+    The target comes first and alone, so that no candidate can write into it.
+
+    Raises SourceError if nothing can be run here, or the output cannot be kept.
+
+    - ``command``: the command for the shell, as the user typed it.
+    - ``classes``: candidates of which one run stands for all: the first one's.
+    - ``place``: gives the first candidate of each class its folder, and `BASE` that of the target.
+    - ``seconds``: the time after which a run is ended without a verdict.
+    """
+    check_command(command)
+    runs = Runs(_new_folder())
+    if not classes:
+        say(f"no candidate: {command} is not run")
+        return runs
+    members, times = sum(map(len, classes)), len(classes)
+    scope = "1 candidate" if members == 1 else f"{members} candidates"
+    scope += "" if times == members else f" in {times} classes of the same code"
+    scope = f"on the target and for {scope}, {jobs} at a time"
+    say(f"running {command} {scope}; output in {runs.folder}")
+    if weaker := holder()[1]:
+        say(weaker)
+    of_target: list[Ended] = []
+    numbers, one_at_a_time = count(1), Lock()
+
+    def work(members: Sequence[Candidate], stop: StopFlag) -> None:
+        first = members[0]
+        with ExitStack() as held:
+            try:
+                with one_at_a_time:
+                    number = next(numbers)
+                    folder = held.enter_context(place(first))
+                ended = run(command, folder, seconds=seconds, candidate=first.id, stop=stop)
+            except SourceError as error:
+                ended = Ended(None, f"cannot be run: {error}")
+        with one_at_a_time:
+            _write_log(runs.folder, number, first, ended)
+            if first is BASE:
+                of_target.append(ended)
+            else:
+                passed = of_target[0].passed
+                runs.verdicts += [_verdict(each, command, ended, passed) for each in members]
+                _write_verdicts(runs, say)
+            same = [other.label for other in members[1:]]
+            also = f" (also for {first_few(same)})" if same else ""
+            outcome = {True: "passed", False: "failed", None: ended.reason}[ended.passed]
+            took = "" if ended.seconds is None else f" after {ended.seconds:.1f} s"
+            say(f"{number}/{times + 1} {first.label}{also}: {outcome}{took}")
+            if ended.cut:
+                say(f"{first.label}: {ended.cut:,} bytes of output left out of its log")
+
+    runs.interrupted = run_each([[BASE]], work, 1) or run_each(classes, work, jobs)
+    if runs.interrupted:
+        left = times + 1 - (next(numbers) - 1)
+        say(f"interrupted: {left} not run")
+    _write_verdicts(runs, say)  # again, now that no run can write to it
+    return runs
+
+
+def _verdict(candidate: Candidate, command: str, ended: Ended, on_target: bool | None) -> Verdict:
+    return Verdict(
+        candidate=candidate.id,
+        check=command,
+        passed=ended.passed,
+        seconds=ended.seconds,
+        reason=ended.reason,
+        digest=candidate.digest,
+        base_passed=on_target,
+    )
+
+
+def _write_log(folder: Path, number: int, candidate: Candidate, ended: Ended) -> None:
+    """Write the output of a run to a file of a name that any system takes."""
+    plain = re.sub(r"[^A-Za-z0-9._-]+", "-", candidate.label).strip(".-")[:60] or "candidate"
+    cut = f"[excise: {ended.cut:,} bytes left out]\n" if ended.cut else ""
+    with suppress(OSError):
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)  # a run may have removed it
+        (folder / f"{number:03}-{plain}.log").write_bytes(cut.encode() + ended.output)
+
+
+def _write_verdicts(runs: Runs, say: Said) -> None:
+    """Replace the file of the verdicts: a run may have changed the existing one."""
+    try:
+        runs.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        descriptor, written = tempfile.mkstemp(suffix=".jsonl", dir=runs.folder)
+        with open(descriptor, "wb") as file:
+            file.writelines(msgspec.json.encode(verdict) + b"\n" for verdict in runs.verdicts)
+        os.replace(written, runs.file)
+    except OSError as error:
+        say(f"{runs.file} cannot be written: {error.strerror}")
+
+
+def _new_folder() -> Path:
+    """Make the folder of this call, and remove the oldest of former ones."""
+    if (cache := cache_folder()) is None:
+        raise SourceError("no cache folder for the output", hint="set HOME or XDG_CACHE_HOME")
+    top = cache / "runs"
+    try:
+        top.mkdir(mode=0o700, parents=True, exist_ok=True)
+        former = sorted(path for path in top.iterdir() if path.is_dir() and not path.is_symlink())
+        for old in former[: max(0, len(former) - _KEPT_FOLDERS + 1)]:
+            with suppress(OSError):  # not empty: it contains files that we never make
+                for path in old.iterdir():
+                    if path.suffix in (".log", ".jsonl"):
+                        path.unlink()
+                old.rmdir()
+        return Path(tempfile.mkdtemp(prefix=time.strftime("%Y%m%d-%H%M%S-"), dir=top))
+    except OSError as error:
+        raise SourceError(f"no folder for the output: {error}") from error
+
+
+def run_classes(candidates: Candidates, task: str = "") -> list[list[int]]:
     """Return the indices of the candidates of each run: the first of a class is the one to run.
 
     A class has the same code and, but for its docs, the same bytes in all other files: tests, which
@@ -34,7 +192,6 @@ def run_classes(
     Raises SourceError if no task has that name.
 
     - ``task``: the only task to run: its number, name or a candidate in it; empty for all.
-    - ``ignored``: the kinds of files that do not count for a run.
     """
     found = candidates.found
     if len(found) < 2 and not task:
@@ -51,7 +208,7 @@ def run_classes(
             beside = tuple(
                 (path, candidate.old.get(path), candidate.new.get(path))
                 for path in sorted(candidate.old.keys() | candidate.new.keys())
-                if candidate.kind_of(path) not in ("code", *ignored)
+                if candidate.kind_of(path) not in ("code", "docs")
             )
             classes.setdefault((code, beside), []).append(index)
     return [
@@ -69,7 +226,6 @@ def place_in_repository(
     origin: str,
     *,
     saved: bool = False,
-    brought: Mapping[str, Side] | None = None,
     say: Callable[[str], None],
 ) -> Place:
     """Give candidates their folders, and the target and those without one a scratch copy.
@@ -78,8 +234,6 @@ def place_in_repository(
     no scratch copy.
 
     - ``saved``: whether the target is the saved files of the checkout, and not the commit.
-    - ``brought``: what is run, by path. All have a scratch copy then, in which it takes the place
-      of their own tests and scripts.
     """
     of_base: dict[str, FileEdit] = {}
     if saved:
@@ -91,10 +245,7 @@ def place_in_repository(
         own = {
             path: FileEdit(path, path, candidate.old.get(path), candidate.new.get(path))
             for path in candidate.old.keys() | candidate.new.keys()
-            if brought is None or candidate.kind_of(path) not in ("tests", "scratch")
         }
-        for path, side in (brought or {}).items():
-            own[path] = FileEdit(path, path, None, side)
         edits = [*(of_base | own).values()]
         with scratch_copy(repository, origin, edits) as (folder, left_out):
             if left_out:
@@ -103,9 +254,9 @@ def place_in_repository(
             yield folder
 
     def place(candidate: Candidate) -> AbstractContextManager[str]:
-        if brought is None and candidate is not BASE and _has_folder(candidate):
+        if candidate is not BASE and _has_folder(candidate):
             return nullcontext(candidate.folder)
-        if brought is None and candidate.folder:
+        if candidate.folder:
             say(f"{candidate.label}: its folder is gone: it is run in a scratch copy")
         return copied(candidate)
 

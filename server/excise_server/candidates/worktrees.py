@@ -104,7 +104,7 @@ def compare_candidates(
     matrix, pairs, patches, kinds = every.matrix, every.reader.pairs, every.patches, every.kinds
     facts = dict(zip(matrix.ids, matrix.facts_by_path, strict=True))
     ranked = rank_tasks(
-        matrix, chosen, threshold=DISTANCE, linkage=LINKAGE, standing=judged.standing,
+        matrix, chosen, threshold=DISTANCE, linkage=LINKAGE, level=judged.level,
         facts=tuple(map(code_facts, facts.values(), kinds)), kinds=kinds, intent=intent,
     )  # fmt: skip
     every_file, reasons = [], []

@@ -93,10 +93,6 @@ class _Commands(click.Group):
             raise _ReaderGoneError from error
 
 
-_RUNNING = {"--run", "--cross"}
-"""Options that run something before anything is parsed."""
-
-
 class _ReaderGoneError(Exception):
     pass
 
@@ -127,7 +123,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     # Syntax is hundreds of thousands of objects that stay: to look for garbage among them again and
     # again took a sixth of a landing of 107 candidates, and found next to none.
     gc.set_threshold(100_000, 50, 50)
-    if words[0] == "eval" or not _RUNNING.isdisjoint(word.partition("=")[0] for word in words):
+    if words[0] == "eval" or "--run" in (word.partition("=")[0] for word in words):
         # `begin_parsing` forks where they begin to parse: what ran before must not be repeated.
         code = _main(words, forks=True)
     else:

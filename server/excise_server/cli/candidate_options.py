@@ -120,7 +120,7 @@ def candidate_options(function: _Command) -> _Command:
             if field.name in arguments
         }
         asked = Asked(selection=selection, **own)
-        if asked.run is None and asked.timeout is not None and not arguments.get("cross"):
+        if asked.run is None and asked.timeout is not None:
             raise click.UsageError("--timeout needs --run COMMAND.")
         return function(asked, **arguments)
 

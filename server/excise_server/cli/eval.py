@@ -296,8 +296,7 @@ def _correlation(
         from excise_server.processes.sandbox import check_guards
 
         say("warning: --execute runs code from the records, in a sandbox (docs/evaluation.md)")
-        for note in check_guards(commands.values()):
-            say(f"note: {note}")
+        check_guards(commands.values())
     read = read_pair if messages else partial(read_record, cluster_by=cluster_by)
     with progress("Reading") as advance:
         outputs, bad = read_all(data, read, "no record to evaluate", advance)

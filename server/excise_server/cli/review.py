@@ -28,12 +28,7 @@ from excise_server.cli.options import (
 )
 from excise_server.cli.progress import progress
 from excise_server.cli.streams import say, show
-from excise_server.cli.verdicts import (
-    begin_parsing,
-    run_brought,
-    run_checks,
-    verdict_option,
-)
+from excise_server.cli.verdicts import begin_parsing, run_checks, verdict_option
 from excise_server.foundation.escape import printable
 from excise_server.foundation.inputs import SourceError
 from excise_server.git.checkouts import Selection
@@ -51,14 +46,6 @@ from excise_server.wire.documents import json_text
 @click.argument("candidates", nargs=-1, metavar="[CANDIDATE...]")
 @candidate_options
 @verdict_option
-@click.option(
-    "--cross",
-    metavar="[FILE]",
-    multiple=True,
-    is_flag=False,
-    flag_value="",
-    help="Run what candidates brought along, or a script of yours, closed off; said above.",
-)
 @intent_option
 @path_option
 @click.option(
@@ -74,7 +61,6 @@ def command(
     asked: Asked,
     *,
     candidates: tuple[str, ...],
-    cross: tuple[str, ...],
     intent: str,
     verdicts: tuple[str, ...],
     path: tuple[str, ...],
@@ -104,10 +90,7 @@ def command(
     before it. HTML and JSON have both.
 
     Git is only read, and only the command of --run is run, with your rights: on the target, and
-    once for each same code with the same tests. What differs stands beside the verdict.
-    --cross runs the scripts and tests that candidates brought (--cross=FILE: yours), on the target
-    and once for each same code: in scratch copies, without network, your files or your environment.
-    They make no verdicts, only evidence.
+    once for each same code with the same tests. Its exit status alone is the verdict.
     """
     repo, selection = asked.repo, asked.selection
     top, found = read_candidates(asked, candidates)
@@ -123,13 +106,6 @@ def command(
         runs = run_checks(found, place, asked, asked.run)
         judged += runs.verdicts
         interrupted = runs.interrupted
-    if cross:
-        if asked.origin is not None:
-            raise click.UsageError("--cross needs a repository: leave out --origin.")
-        repository = opened(repo, only_commits=not selection.worktrees)
-        crossed = run_brought(found, repository, asked, cross)
-        judged += crossed.verdicts if crossed is not None else []
-        interrupted = interrupted or (crossed is not None and crossed.interrupted)
     begin_parsing()
     with progress("Comparing"):
         base = candidate_called(against, found.found).id if against else ORIGIN
@@ -139,7 +115,7 @@ def command(
 
             document = chosen_hunks(document, path)
     # A branch is found by its name.
-    left_out = ("git", "verdicts", "run", "cross", "timeout", "path", "against", "format", "output")
+    left_out = ("git", "verdicts", "run", "timeout", "path", "against", "format", "output")
     options = shlex.join(given_options(*left_out, "task", "intent", "verbose"))
     page = Page(document, verbose=verbose, options=printable(options))
     # Views are imported late: most import rich, which the help does not need.

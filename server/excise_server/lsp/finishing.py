@@ -60,15 +60,15 @@ def _check(place: RepositoryFolder, result: p.FinishResult, command: str, cancel
     from excise_server.candidates.finishing import edits_of, files_to_commit
     from excise_server.candidates.scratch import scratch_copy
     from excise_server.git.repository import open_folder
-    from excise_server.processes.checked import check
+    from excise_server.processes.runs import check
 
     repository = open_folder(place.folder, place.folders)
     on, files = files_to_commit(repository, result.plan)
     edits = edits_of(repository, on, files)
     with scratch_copy(repository, on.commit, edits) as (folder, left_out):
-        checked = check(folder, command, cancel)
-    output = [*(f"not in the scratch copy: {path!a}" for path in left_out), *checked.output]
-    result.check = p.FinishCheck(command, checked.reason, output)
+        reason, output = check(folder, command, cancel)
+    left = [f"not in the scratch copy: {path!a}" for path in left_out]
+    result.check = p.FinishCheck(command, reason, [*left, *output])
 
 
 def _end(place: RepositoryFolder, result: p.FinishResult, params: p.FinishParams) -> None:

@@ -1,7 +1,8 @@
-"""Isolated interpreters, and when a process ends: with its starter, in time, at a signal, asked."""
+"""When a process ends: with its starter, in time, at a signal, or when it is asked to."""
 
 from __future__ import annotations
 
+import ctypes
 import os
 import select
 import shutil
@@ -12,35 +13,12 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import cache, partial
-from pathlib import Path
 from typing import Any
 
 from excise import CancelFlag
-from excise_server.processes.linux import GuardError, die_with_parent
 
-_ISOLATED = """
-import sys
-sys.path.append(sys.argv.pop())
-from excise_server.processes.{} import main
-sys.path.pop()
-for name in [name for name in sys.modules if name.startswith("excise_server")]:
-    del sys.modules[name]
-main(*map(int, sys.argv[1:]))
-"""
-
-
-def isolated(module: str, *numbers: int, **settings: Any) -> subprocess.Popen[bytes]:  # noqa: ANN401
-    """Start an interpreter, in its own session, that runs ``main`` of a module of this room.
-
-    It finds no packages and nothing else of ours. The settings are those of `Popen`, and the
-    numbers are the arguments of ``main``.
-    """
-    folder, script = str(Path(__file__).parents[2]), _ISOLATED.format(module)
-    return subprocess.Popen(  # noqa: S603 - our interpreter, our script
-        [sys.executable, "-I", "-S", "-B", "-c", script, *map(str, numbers), folder],
-        start_new_session=True,
-        **settings,
-    )
+_PR_SET_PDEATHSIG = 1
+_libc: Any = ctypes.CDLL(None) if sys.platform == "linux" else None
 
 
 def start_tied(line: Sequence[str], **settings: Any) -> subprocess.Popen[bytes]:  # noqa: ANN401
@@ -121,8 +99,7 @@ def held_signals() -> Iterator[Callable[[], bool]]:
 
 
 def _die_with(parent: int) -> None:
-    with suppress(GuardError):
-        die_with_parent()
+    _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
     if os.getppid() != parent:  # the parent died before this call
         os._exit(1)
 

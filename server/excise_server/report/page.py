@@ -93,10 +93,6 @@ def letter(index: int) -> str:
     return (letter(more - 1) if more else "") + ascii_uppercase[last]
 
 
-_FEW_OUTCOMES = 2
-"""Most outcomes of a run that a block shows."""
-
-
 class Page:
     """A review as every view shows it.
 
@@ -188,20 +184,6 @@ class Page:
         about = [f"all: {', '.join(common)}"] if common else []
         if differ:
             about.append(f"differ in {differ}")
-        # What a run shows of them, each outcome once. That all pass, or all fail, is said already.
-        who: dict[str, list[str]] = {}
-        for member in members:
-            for line in self.entries[member].evidence:
-                who.setdefault(line, []).append(self.labels[member])
-        outcomes = [
-            f"{'all' if 1 < len(members) == len(labels) else first_few(labels)}: {line}"
-            for line, labels in who.items()
-            if not (len(labels) == len(members) and line in ("passes", "fails"))
-        ]
-        if not self.verbose and len(outcomes) > _FEW_OUTCOMES:
-            more = len(outcomes) - _FEW_OUTCOMES
-            outcomes[_FEW_OUTCOMES:] = [f"and {more} more outcomes: -v"]
-        about += outcomes
         where = tuple((place.path, place.function) for place in family.where)
         lines = tuple(shortened(line, LONGEST_LINE) for line in family.lines)
         return FamilyBlock(name, head, where, lines, tuple(edits), tuple(about), len(members))
@@ -347,12 +329,12 @@ class Page:
             entry
             for entry in (first, *map(self.entries.__getitem__, same))
             if any(file.kind == "tests" for file in entry.files)
-            and (entry.verdict, entry.evidence) == (first.verdict, first.evidence)
+            and entry.verdict == first.verdict
             and (entry.broken, entry.conflicts) == (first.broken, first.conflicts)
         )
         label = printable(next(tests, first).label)
         name = shlex.quote(label) if len(label) <= _LONGEST_ARGUMENT else "NAME"
-        ran = any(entry.checks or entry.evidence for entry in self.document.candidates)
+        ran = any(entry.checks for entry in self.document.candidates)
         ran = ran or any(note.endswith(TELLS_NOBODY) for note in self.document.notes)
         differ = not ran and any(task.disagree for task in self.rivals)
         parts = ["They disagree: read, or run."] if differ else []
@@ -365,7 +347,7 @@ class Page:
         who: dict[str, list[str]] = {}
         for member in task.members:
             entry = self.entries[member]
-            if told := "; ".join([*map(check_words, entry.checks), *entry.evidence]):
+            if told := "; ".join(map(check_words, entry.checks)):
                 who.setdefault(told, []).append(self.labels[member])
         return [f"{first_few(labels, 12)}: {told}" for told, labels in who.items()]
 

@@ -263,12 +263,7 @@ def _candidate(
         rank=ranked.rank if ranked_task.is_ranked else None,
         why=[visible(why) for why in ranked.why],
         verdict=review.verdicts.outcome(candidate.id),
-        evidence=review.verdicts.evidence(candidate.id),
-        checks=[
-            d.CheckEntry.of(verdict)
-            for verdict in review.verdicts.checks.get(candidate.id, ())
-            if not verdict.brought
-        ],
+        checks=[d.CheckEntry.of(each) for each in review.verdicts.checks.get(candidate.id, ())],
         broken=[visible(why) for why in ranked.broken],
         cluster=group,
         representative=ranked.index == best,

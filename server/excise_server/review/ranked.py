@@ -38,7 +38,7 @@ def rank_tasks(
     *,
     threshold: float,
     linkage: str,
-    standing: Callable[[str, Sequence[str]], tuple[int, str]] = lambda identity, members: (0, ""),
+    level: Callable[[str], int] = lambda identity: 0,
     facts: Sequence[EditFacts] | None = None,
     kinds: Sequence[Mapping[str, str]] | None = None,
     intent: str = INTENT,
@@ -46,8 +46,8 @@ def rank_tasks(
     """Return every task with its ranking and groups, made of its own members' scores alone.
 
     - ``threshold``, ``linkage``: as in `excise.cluster`.
-    - ``standing``: the first keys of the order, for the id of a candidate and those of its task:
-      its verdicts, the smallest number first, and what is said against it, or "".
+    - ``level``: the first key of the order, for the id of a candidate: what its checks come to,
+      the smallest number first.
     - ``facts``: what each candidate does to its code, if not the facts of `compared`.
     - ``kinds``: what each file that a candidate changes is for, by path, if not what `compared`
       knows.
@@ -61,8 +61,8 @@ def rank_tasks(
     digests = compared.digests
     for task in tasks:
         members = sorted(index[name] for name in task.members)
-        ranking = _by_standing(
-            rank_members(compared, members, intent, facts=all_facts, kinds=all_kinds), standing
+        ranking = _by_level(
+            rank_members(compared, members, intent, facts=all_facts, kinds=all_kinds), level
         )
         place = {ranked.index: place for place, ranked in enumerate(ranking)}
         # Who changes no code neither splits a group of those who do nor joins one.
@@ -88,29 +88,14 @@ def rank_tasks(
     return tuple(result)
 
 
-def _by_standing(
-    ranking: Sequence[Ranked], standing: Callable[[str, Sequence[str]], tuple[int, str]]
-) -> list[Ranked]:
-    """Order by these keys first, with ranks counted from 1 again and ties kept."""
-    members = [ranked.id for ranked in ranking]
-    standings = {ranked.index: standing(ranked.id, members) for ranked in ranking}
-    keys = {
-        ranked.index: (level, bool(against), ranked.rank)
-        for ranked in ranking
-        for level, against in (standings[ranked.index],)
-    }
-    ranks: dict[tuple[int, bool, int], int] = {}
+def _by_level(ranking: Sequence[Ranked], level: Callable[[str], int]) -> list[Ranked]:
+    """Order by the level first, with ranks counted from 1 again and ties kept."""
+    keys = {ranked.index: (level(ranked.id), ranked.rank) for ranked in ranking}
+    ranks: dict[tuple[int, int], int] = {}
     ordered = sorted(ranking, key=lambda ranked: keys[ranked.index])
     for place, ranked in enumerate(ordered, start=1):
         ranks.setdefault(keys[ranked.index], place)
-    return [
-        replace(
-            ranked,
-            rank=ranks[keys[ranked.index]],
-            why=(*filter(None, standings[ranked.index][1:]), *ranked.why),
-        )
-        for ranked in ordered
-    ]
+    return [replace(ranked, rank=ranks[keys[ranked.index]]) for ranked in ordered]
 
 
 def chosen_task(tasks: Sequence[Task], name: str, candidates: Iterable[Candidate]) -> Task | None:

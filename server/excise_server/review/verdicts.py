@@ -1,8 +1,7 @@
 """Verdicts: the results of checks on candidates, and what they mean for the order. Pure.
 
 A verdict is the result of somebody's test run. A missing verdict is not a bad one: a check that
-timed out, or could not be run, ranks between passing and failing. Of runs by `excise review`, the
-verdict also has the evidence: how the run differs from that of the target.
+timed out, or could not be run, ranks between passing and failing. What a run prints is no verdict.
 """
 
 from __future__ import annotations
@@ -15,15 +14,7 @@ from typing import Annotated, Literal
 import msgspec
 
 from excise_server.foundation.escape import shortened
-from excise_server.foundation.inputs import first_few
 from excise_server.review.candidate import Candidate, candidates_called
-from excise_server.review.evidence import (
-    AT_LOAD,
-    BROUGHT_EFFECTS,
-    EFFECTS,
-    Evidence,
-    evidence_words,
-)
 
 Outcome = Literal["passed", "failed", "undecided"]
 PASSED: Outcome = "passed"
@@ -31,16 +22,10 @@ FAILED: Outcome = "failed"
 UNDECIDED: Outcome = "undecided"
 
 TELLS_NOBODY = "tells nobody apart"
-"""How a note ends of a check that all pass, the target too, or of what shows no difference."""
+"""How a note ends of a check that all pass, the target too."""
 
 _SHOWN = 100
 """Most characters shown of a name that no candidate has."""
-
-NO_EFFECT = "no effect, where another one has an effect"
-"""What is said of a candidate whose run is as that of the target, beside others that differ."""
-
-_BLIND: tuple[set[Evidence | None], ...] = ({"as target"}, {"still raises"}, {"times out"}, {None})
-"""What something brought shows of all candidates if it tells nobody apart."""
 
 _LEVELS: dict[Outcome | None, int] = {PASSED: 0, UNDECIDED: 1, None: 1, FAILED: 2}
 
@@ -51,9 +36,7 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     - ``passed``: None if it ran without reaching a verdict: ``reason`` says why.
     - ``reason``: why it did not pass, in a few words.
     - ``digest``: the candidate's digest when it was checked, or empty if that is not known.
-    - ``evidence``, ``detail``: what its run showed beside that of the target, if one was compared.
     - ``base_passed``: whether the target passes the check, too; None if it has no verdict.
-    - ``brought``: whether a candidate brought what ran, which is evidence and no check.
     """
 
     candidate: str
@@ -62,16 +45,11 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     seconds: Annotated[float, msgspec.Meta(ge=0)] | None = None
     reason: str = ""
     digest: str = ""
-    evidence: Evidence | None = None
-    detail: str = ""
     base_passed: bool | None = None
-    brought: bool = False
 
     @property
-    def outcome(self) -> Outcome | None:
-        """The verdict in a word; None if this is no check."""
-        if self.brought:
-            return None
+    def outcome(self) -> Outcome:
+        """The verdict in a word."""
         return UNDECIDED if self.passed is None else PASSED if self.passed else FAILED
 
 
@@ -102,38 +80,6 @@ class Verdicts:
     def level(self, candidate: str) -> int:
         """Return the first key of the order: 0 passes, 2 fails, and 1 is everything between."""
         return _LEVELS[self.outcome(candidate)]
-
-    def standing(self, candidate: str, rivals: Iterable[str]) -> tuple[int, str]:
-        """Return the first keys of the order: the level, and what evidence says against it, or "".
-
-        No other evidence counts. Without an effect is only who has rivals with one. What candidates
-        brought may be wrong itself, or ask for what its author alone has: it counts only where a
-        rival's run is as its author may have wanted it.
-        """
-        against = ""
-        for verdict in self.checks.get(candidate, ()):
-            effects = BROUGHT_EFFECTS if verdict.brought else EFFECTS
-            is_alone = not any(
-                other.check == verdict.check and other.evidence in effects
-                for rival in rivals
-                for other in self.checks.get(rival, ())
-            )
-            if verdict.evidence == "does not import" or (
-                verdict.evidence == "still raises"
-                and not (verdict.brought and (is_alone or verdict.detail in AT_LOAD))
-            ):
-                against = against or evidence_words(verdict.evidence, verdict.detail)
-            elif verdict.evidence == "as target" and not is_alone:
-                against = against or NO_EFFECT
-        return self.level(candidate), against
-
-    def evidence(self, candidate: str) -> list[str]:
-        """Return a short line for each check whose run was compared with that of the target."""
-        verdicts = self.checks.get(candidate, ())
-        lines = [(v.check, evidence_words(v.evidence, v.detail)) for v in verdicts if v.evidence]
-        if len(lines) == 1 and not verdicts[0].brought:
-            return [lines[0][1]]
-        return [f"{shortened(check, _SHOWN)}: {words}" for check, words in lines]
 
     def counts(self, candidates: Iterable[str]) -> Counter[Outcome]:
         """Return how many of some candidates have which outcome, leaving out those without one."""
@@ -208,17 +154,9 @@ def match_verdicts(verdicts: Iterable[Verdict], candidates: Sequence[Candidate])
     for by_check in checks.values():
         for check, verdict in by_check.items():
             of_checks[check].append(verdict)
-    blind = []
     for check, every in of_checks.items():
-        if every[0].brought and {verdict.evidence for verdict in every} in _BLIND:
-            blind.append(check)
-        elif all(verdict.passed and verdict.base_passed for verdict in every):
+        if all(verdict.passed and verdict.base_passed for verdict in every):
             name = shortened(check, _SHOWN) or "the check"
             notes[f"{name} passes on the target, too: passing {TELLS_NOBODY}"] = None
-    if blind:
-        notes[f"{first_few(blind)}: as on the target for everybody, which {TELLS_NOBODY}"] = None
-    by_id = {
-        identity: tuple(verdict for check, verdict in by_check.items() if check not in blind)
-        for identity, by_check in checks.items()
-    }
+    by_id = {identity: tuple(by_check.values()) for identity, by_check in checks.items()}
     return Verdicts(by_id, tuple(unknown), tuple(notes))

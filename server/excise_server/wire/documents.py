@@ -419,10 +419,7 @@ class CheckEntry(Shape, frozen=True, kw_only=True):
 
 
 class CandidateEntry(Shape, frozen=True, kw_only=True):
-    """A candidate in rank order, without a rank if it is alone in its task.
-
-    ``evidence`` is what running something said of it, a short line each.
-    """
+    """A candidate in rank order, without a rank if it is alone in its task."""
 
     id: str
     label: str
@@ -435,7 +432,6 @@ class CandidateEntry(Shape, frozen=True, kw_only=True):
     edit_size: int
     verdict: str | None
     checks: list[CheckEntry]
-    evidence: list[str]
     no_op: bool
     stub: bool
     broken: list[str]
