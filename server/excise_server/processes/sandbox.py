@@ -223,8 +223,8 @@ def _closed_off(command: str | None, seconds: float) -> list[str]:
         ]
     words += f"""bwrap --unshare-all --unshare-user --die-with-parent --new-session --clearenv
         --cap-drop ALL --uid 65534 --gid 65534 --hostname sandbox --seccomp FILTER
-        --ro-bind /usr /usr --dev-bind /dev/null /dev/null --size {(16 if command is None else 256) << 20}
-        --tmpfs /tmp --chdir /tmp""".split()
+        --ro-bind /usr /usr --dev-bind /dev/null /dev/null
+        --size {(16 if command is None else 256) << 20} --tmpfs /tmp --chdir /tmp""".split()
     for top in ("/bin", "/sbin", "/lib", "/lib64"):
         is_link = os.path.islink(top)
         words += ["--symlink", os.readlink(top), top] if is_link else ["--ro-bind-try", top, top]
