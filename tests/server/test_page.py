@@ -71,19 +71,6 @@ def test_two_tasks_started_in_one_minute_are_two_tables(two_tasks):
     assert out.index("Task 1: 3 candidates, 1 family") < out.index("Task 2: 2 candidates")
 
 
-@pytest.mark.slow
-def test_outcomes_of_a_run_do_not_crowd_candidates_out(repo, tmp_path, monkeypatch):
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    names = ("ada", "bo", "chen", "dana", "eli")
-    for number, name in enumerate(names):
-        worktree(repo, name, parser__py=STRIP.replace("','", f"',', {number}"))
-    out = printed(repo, "--issue", "one task", "--run", "cat parser.py")
-    assert all(re.search(rf"\b{name}\b", out) for name in names)
-    assert "and 3 more outcomes: -v" in out
-    assert all(f"{name}: changed: " in printed(repo, "-v", "--run", "cat parser.py", "--issue", "i")
-               for name in names)  # fmt: skip
-
-
 def test_what_only_an_issue_ties_is_said_to_be(repo):
     for name, files in {"ada": {"parser__py": STRIP}, "bo": {"server__py": RETRY}}.items():
         folder = worktree(repo, name, **files)
