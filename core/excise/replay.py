@@ -13,8 +13,7 @@ from typing import NamedTuple, TypeVar
 
 from excise.alignment import Edit, Edits
 from excise.display import short
-from excise.kernels._lcs import edits as lcs_edits
-from excise.kernels._places import slide
+from excise.kernels._merges import merge_edits
 from excise.kernels._walk import CancelFlag
 from excise.text import Text, raw_lines
 from excise.tokens import Vocabulary
@@ -207,7 +206,7 @@ class _Meeting(NamedTuple):
 
 
 class _Sides:
-    """The lines of a base and of its newer version, aligned."""
+    """The lines of a base and of its newer version, and the edits that git sees between them."""
 
     def __init__(
         self, base: Sequence[str], origin: Sequence[str], cancel: CancelFlag | None
@@ -219,9 +218,8 @@ class _Sides:
 
     def aligned(self, lines: Sequence[str]) -> list[Edit]:
         """Return what other lines edit of the base."""
-        units = self._vocabulary.intern(lines)
-        edits = lcs_edits(self._units, units, cancel=self._cancel)
-        return Edits(slide(edits, self._units, None, units, None)).maximal()
+        units, cancel = self._vocabulary.intern(lines), self._cancel
+        return [*Edits(merge_edits(self._units, units, len(self._vocabulary), cancel=cancel))]
 
 
 class _Merge:
@@ -326,5 +324,7 @@ def _line_ends_differ(texts: Collection[str]) -> bool:
 
 def _ended(lines: Sequence[str]) -> str:
     """Join lines, each of which but the last has a line end or gets one."""
-    lines = [line if line.endswith("\n") else f"{line}\n" for line in lines[:-1]] + [*lines[-1:]]
-    return "".join(lines)
+    text = "".join(lines)
+    if len(lines) - text.count("\n") > (not text.endswith("\n")):  # the last of one side is inside
+        text = "\n".join([line.removesuffix("\n") for line in lines[:-1]] + [*lines[-1:]])
+    return text

@@ -56,13 +56,22 @@ TRIPLES = SEEDS.map(triple)
 
 
 @given(TRIPLES)
-@examples(600)
+@examples(300)
 def test_the_library_replays_as_the_oracle_does(texts: tuple[str, str, str]):
     replayed, expected = excise.replay(*texts), oracle.replay(*texts)
     assert replayed.text == expected.text
     assert tuple((c.base, c.origin_text, c.revision_text) for c in replayed.conflicts) == (
         expected.conflicts
     )
+
+
+@given(TRIPLES)
+@examples(200)
+def test_git_has_the_same_conflicts_and_the_same_text(texts: tuple[str, str, str]):
+    texts = tuple(map(normalise, texts))
+    replayed, (conflicts, merged) = excise.replay(*texts), oracle.merged_by_git(*texts)
+    assert bool(replayed.conflicts) == conflicts
+    assert conflicts or replayed.text == merged
 
 
 @given(TRIPLES)

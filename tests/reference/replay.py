@@ -1,16 +1,19 @@
-"""Replay (docs/algorithm.md, "Replay"), slowly: each edit is compared with every other."""
+"""Replay (docs/algorithm.md, "Replay"), slowly: git says what is changed; edits are compared."""
 
 from __future__ import annotations
 
+import os
+import subprocess
+import tempfile
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from itertools import combinations
+from pathlib import Path
 
-from tests.reference.lcs import canonical_lcs
-from tests.reference.slides import Side, slid
 from tests.reference.streams import normalise, raw_lines
 
 Lines = list[str]
+ENVIRONMENT = os.environ | {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
 
 
 @dataclass(frozen=True)
@@ -38,24 +41,34 @@ def ended(lines: Iterable[str]) -> str:
 
 
 def changes(side: str, base: Lines, lines: Lines) -> list[Change]:
-    """The maximal runs that the slid canonical alignment leaves unmatched.
-
-    Reading: runs that touch after a slide are one edit.
-    """
-    pairs = slid(
-        canonical_lcs(base, lines),
-        Side(base, range(len(base))),
-        Side(lines, range(len(lines))),
-    )
-    result = []
-    before = (-1, -1)
-    for pair in [*pairs, (len(base), len(lines))]:
-        if pair != (before[0] + 1, before[1] + 1):
-            result.append(
-                Change(side, before[0] + 1, pair[0], tuple(lines[before[1] + 1 : pair[1]]))
-            )
-        before = pair
+    """The runs of lines that git's default diff says are changed."""
+    with tempfile.TemporaryDirectory() as folder:
+        for name, own in (("base", base), ("other", lines)):
+            Path(folder, name).write_bytes("".join(own).encode())
+        command = ["git", "diff", "--no-index", "--text", "--no-color", "--no-ext-diff",
+                   "--diff-algorithm=myers", "--no-indent-heuristic", "-U1000000",
+                   "base", "other"]  # fmt: skip
+        ran = subprocess.run(command, cwd=folder, env=ENVIRONMENT, capture_output=True, check=False)
+    _, _, body = ran.stdout.decode().partition("\n@@ ")
+    result, i, j, start = [], 0, 0, (0, 0)
+    for mark in [*(line[:1] for line in body.split("\n")[1:-1]), " "]:
+        if mark == " ":
+            if (i, j) != start:
+                result.append(Change(side, start[0], i, tuple(lines[start[1] : j])))
+            start = i + 1, j + 1
+        i += mark in " -"
+        j += mark in " +"
     return result
+
+
+def merged_by_git(base: str, origin: str, revision: str) -> tuple[bool, str]:
+    """Tell whether git has conflicts in normalised texts, and what it makes of them."""
+    with tempfile.TemporaryDirectory() as folder:
+        for name, text in (("origin", origin), ("base", base), ("revision", revision)):
+            Path(folder, name).write_bytes(text.encode())
+        command = ["git", "merge-file", "-p", "origin", "base", "revision"]
+        ran = subprocess.run(command, cwd=folder, env=ENVIRONMENT, capture_output=True, check=False)
+    return ran.returncode != 0, ran.stdout.decode()
 
 
 def overlap(x: Change, y: Change) -> bool:

@@ -12,6 +12,7 @@ kernel               what it does                      who calls it
 ``_lcs``             alignment by three engines, and   alignment, reparse, replay, patches,
                      by lines and tokens               ROUGE, _hunks
 ``_places``          slides runs; shared places        alignment, replay, patches, _counts
+``_merges``          the lines that a merge changes    replay
 ``_ngrams``          the trie that counts n-grams      _counts
 ``_formula``         equation 3 in floats              _counts, _search
 ``_counts``          regions, counts, rows of pairs,   alignment, regions, excision, pairs,
