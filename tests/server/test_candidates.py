@@ -150,8 +150,9 @@ def test_what_has_landed_is_not_a_change(repo):
     found = report(repo)
     assert [one["id"] for one in found["landed"]] == ["worktree:ada"]
     assert ids_of(found) == ["worktree:bo"]
-    assert "ada (landed" in excise("review", "--repo", str(repo.path)).out
-    assert "landed: ada (landed)\n" in excise("review", "--repo", str(repo.path), "-v").out
+    words = f"landed as {repo.head()[:7]}"
+    assert [one["words"] for one in found["landed"]] == [words]
+    assert f"ada ({words})" in excise("review", "--repo", str(repo.path)).out
 
 
 def test_what_both_sides_append_is_a_conflict_as_in_git(repo):

@@ -91,6 +91,12 @@ class Merged:
         """Whether git merges it without a conflict."""
         return not (self.kinds or self.refused)
 
+    @property
+    def is_idle(self) -> bool:
+        """Whether the merge changes nothing."""
+        sides = self.sides
+        return self.is_clean and not (sides.old or sides.new or sides.refused)
+
 
 def merged(repository: Repository, target: Snapshot, merges: Sequence[Merge]) -> list[Merged]:
     """Return what git makes of the target with each of some candidates.

@@ -17,6 +17,7 @@ from excise_server.foundation.inputs import first_few
 from excise_server.review.candidate import Candidate
 from excise_server.review.hunks import FileChange, ReviewedFile, hunk_name
 from excise_server.review.kinds import KINDS, Kind
+from excise_server.review.replayed import DELETED, MOVED
 from excise_server.wire.documents import ReasonEntry
 
 ReasonKind = Literal[
@@ -114,12 +115,21 @@ def _alone(files: Sequence[ReviewedFile]) -> Mapping[frozenset[str], list[str]]:
 
 def _state(candidate: Candidate, is_broken: bool, files: Mapping[str, EditFacts]) -> Iterator[Said]:
     if candidate.conflicts:
-        yield "conflict", f"conflicts with the target in {first_few(sorted(candidate.conflicts))}"
+        yield "conflict", f"conflicts with the target{''.join(_conflicts(candidate.conflicts))}"
     errors = [f"{error} ({path})" for path, facts in files.items() for error in facts.errors]
     if errors:
         yield "broken", first_few(errors)
     elif is_broken:
         yield "broken", "breaks the syntax"
+
+
+def _conflicts(conflicts: Mapping[str, str]) -> Iterator[str]:
+    """Yield where a candidate conflicts with the target, and what is to be known of that."""
+    for word, reason in (("which deleted", DELETED), ("which renamed the folder of", MOVED)):
+        if paths := sorted(path for path, own in conflicts.items() if own == reason):
+            yield f", {word} {first_few(paths)}"
+    if paths := sorted(path for path, own in conflicts.items() if own not in (DELETED, MOVED)):
+        yield f" in {first_few(paths)}"
 
 
 def _bytes(touched: Sequence[_Touched]) -> Iterator[Said]:

@@ -19,6 +19,7 @@ CREATES = "it creates the file"
 DELETES = "it deletes the file"
 CREATED = "the target created this file, too"
 DELETED = "the target deleted this file"
+MOVED = "the target renamed the folder of this file"
 REWROTE = "the target changed this file, too"
 SAME_LINES = "the target changed these lines, too"
 

@@ -33,6 +33,7 @@ from excise_server.review.given import Given
 from excise_server.review.names import labels, name_of
 from excise_server.sources.facets import with_facets
 from excise_server.sources.given import given_candidates
+from excise_server.sources.landed import LANDED, landed
 from excise_server.sources.reading import (
     ListedCandidate,
     ReplayedCandidate,
@@ -41,9 +42,11 @@ from excise_server.sources.reading import (
     merged_candidates,
     read_changes,
     read_file,
+    read_small,
     read_worktrees,
     replayed,
     saved_target,
+    verdicts,
 )
 from excise_server.sources.registry import listers
 
@@ -103,10 +106,15 @@ def find_candidates(
     entries = read_worktrees(repository, origin, listed, rejected)
     with_bases = _with_bases(repository, selection, origin, entries, rejected)
     read = read_changes(repository, with_bases, clock, rejected)
+    reads = read_small(read, rejected)
+    answers = verdicts(repository, target, reads, notes)
+    gone = landed(repository, origin, reads, answers, notes)
+    rest = [entry for entry in reads if entry.candidate.id not in gone]
     by_state: dict[str, list[Candidate]] = {"changed": [], "unchanged": [], "landed": []}
-    for each in merged_candidates(repository, target, read, rejected, notes):
+    by_state["landed"] = [entry.candidate for entry in reads if entry.candidate.id in gone]
+    for each in merged_candidates(repository, target, rest, answers, rejected):
         by_state[each.state].append(each.candidate)
-    edited, unchanged, landed = by_state.values()
+    edited, unchanged, already = by_state.values()
     notes += [f"{candidate.id}: {note}" for candidate in unchanged for note in candidate.notes]
     given_ids = {candidate.id for candidate in given}
     rejected += [Rejected(c.id, SAME_ID) for c in edited if c.id in given_ids]
@@ -114,15 +122,15 @@ def find_candidates(
     if not edited and not selection.chosen.get("git") and (kept := kept_refs(repository)):
         notes.append(f"kept: {len(kept)}, of which --git 'kept/*' takes all")
     edited = _with_refs(edited, lambda candidate: candidate.uncommitted > 0)
-    ask_own_commits(repository, origin, [(each.base, each.commit) for each in edited])
-    named = labelled(repository, [*edited, *landed])
-    named, gone = named[: len(edited)], named[len(edited) :]
+    ask_own_commits(repository, origin, [(e.base, e.commit) for e in (*edited, *already)])
+    named = labelled(repository, [*edited, *already])
+    named, theirs = named[: len(edited)], named[len(edited) :]
     sent, idle = given_candidates(repository, target, given, {c.label for c in named}, rejected)
     return Candidates(
         origin,
         with_facets(repository, target, marked_identical((*named, *sent))),
         (*(candidate.id for candidate in unchanged), *idle),
-        tuple(Landed(each.id, each.label, "", "landed") for each in gone),
+        tuple(Landed(each.id, each.label, *gone.get(each.id, ("", LANDED))) for each in theirs),
         tuple(rejected),
         tuple(notes),
     )

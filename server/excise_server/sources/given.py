@@ -22,7 +22,14 @@ from excise_server.git.repository import AbsentError, Repository, open_folder
 from excise_server.git.trees import Sides
 from excise_server.review.candidate import Candidate, digest_of
 from excise_server.review.given import Given, GivenFile, Status
-from excise_server.sources.reading import Read, Target, files_of, merged_candidates
+from excise_server.sources.reading import (
+    Read,
+    Target,
+    files_of,
+    merged_candidates,
+    read_small,
+    verdicts,
+)
 
 if TYPE_CHECKING:
     from excise_server.wire.lsp import CandidateText, ChangeText
@@ -189,7 +196,9 @@ def given_candidates(
     used_labels = set(labels)
     read = [_read(candidate, files, before, origin, used_labels) for candidate, files in own]
     changed, idle = [], []
-    for each in merged_candidates(repository, target, read, rejected, []):
+    read = read_small(read, rejected)
+    answers = verdicts(repository, target, read, [])
+    for each in merged_candidates(repository, target, read, answers, rejected):
         if each.state == "changed" and (each.files.old or each.files.new):
             changed.append(each.candidate)
         else:

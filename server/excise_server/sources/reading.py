@@ -52,6 +52,7 @@ from excise_server.review.candidate import Candidate, digest_of
 from excise_server.review.replayed import (
     CREATED,
     DELETED,
+    MOVED,
     REWROTE,
     SAME_LINES,
     ReplayedFiles,
@@ -223,6 +224,18 @@ def is_edited(repository: Repository, origin: str, entry: ListedCandidate) -> bo
     if entry.working is None and entry.candidate.folder:
         [entry] = read_worktrees(repository, origin, [entry], []) or [entry]
     return bool(entry.working and entry.working.changes)
+
+
+def read_small(read: Iterable[Read], rejected: list[Rejected]) -> list[Read]:
+    """Return the candidates of which not too much is edited."""
+    entries = []
+    for entry in read:
+        try:
+            check_edited(entry.sides)
+            entries.append(entry)
+        except SourceError as error:
+            rejected.append(Rejected(entry.candidate.id, error.reason, error.hint))
+    return entries
 
 
 def read_changes(
@@ -445,15 +458,9 @@ def replayed(
     repository: Repository, target: Target, read: Iterable[Read], rejected: list[Rejected]
 ) -> Iterator[ReplayedCandidate]:
     """Yield the candidates as changes of the target."""
-    changed = []
+    changed = read_small(read, rejected)
     paths_by_base: dict[str, set[str]] = {}
-    for entry in read:
-        try:
-            check_edited(entry.sides)
-        except SourceError as error:
-            rejected.append(Rejected(entry.candidate.id, error.reason, error.hint))
-            continue
-        changed.append(entry)
+    for entry in changed:
         if not entry.is_untouched:
             paths = entry.sides.old.keys() | entry.sides.new.keys()
             paths_by_base.setdefault(entry.candidate.base, set()).update(paths)
@@ -472,52 +479,57 @@ def replayed(
             yield _replayed_on(entry, _saved(entry, older.drift(entry, drift), target))
 
 
+def verdicts(
+    repository: Repository, target: Target, entries: Sequence[Read], notes: list[str]
+) -> dict[str, Merged]:
+    """Return git's verdict on whole candidates, by id. One without changes has none.
+
+    - ``notes``: receives why there is none at all, if that is so.
+    """
+    asked = [entry for entry in entries if not entry.is_untouched]
+    moves = _Older.of(repository, target.commit, asked).moves
+    questions = [_merge(repository, target, entry, moves) for entry in asked]
+    try:
+        answers = merged(repository, Snapshot(target.commit, target.saved), questions)
+    except SourceError as error:
+        notes.append(str(error))
+        return {}
+    return dict(zip((entry.candidate.id for entry in asked), answers, strict=True))
+
+
 def merged_candidates(
     repository: Repository,
     target: Target,
-    read: Iterable[Read],
+    entries: Sequence[Read],
+    answers: Mapping[str, Merged],
     rejected: list[Rejected],
-    notes: list[str],
 ) -> Iterator[ReplayedCandidate]:
-    """Yield the candidates as changes of the target, by git's verdict on each as a whole.
+    """Yield candidates as changes of the target, by git's verdict on each as a whole.
 
-    Where git merges a candidate, the files are git's; of one in conflict the files that git does
-    not merge are replayed, for numbers alone.
-
-    - ``notes``: receives why there is no verdict, if there is none.
+    Where git merges a candidate, the files are git's. Of one in conflict those that git does not
+    merge are replayed, for numbers alone; one without a verdict is replayed.
     """
-    entries = []
-    for entry in read:
-        try:
-            check_edited(entry.sides)
-            entries.append(entry)
-        except SourceError as error:
-            rejected.append(Rejected(entry.candidate.id, error.reason, error.hint))
-    asked = [entry for entry in entries if not entry.is_untouched]
-    older = _Older.of(repository, target.commit, asked)
-    questions = [_merge(repository, target, entry, older.moves) for entry in asked]
-    answers: dict[int, Merged] = {}
-    try:
-        whole = merged(repository, Snapshot(target.commit, target.saved), questions)
-        answers = dict(zip(map(id, asked), whole, strict=True))
-    except SourceError as error:
-        notes.append(error.reason)
-    open_ones = [e for e in entries if not ((own := answers.get(id(e))) and own.is_clean)]
-    by_replay = {id(each.read): each for each in replayed(repository, target, open_ones, rejected)}
-    missing = {
-        entry.candidate.base: paths
-        for entry in asked
-        if (own := answers.get(id(entry))) and own.is_clean and (paths := _missing(entry, own))
+    whole = {name: own for name, own in answers.items() if own.is_clean}
+    rest = [entry for entry in entries if entry.candidate.id not in whole]
+    by_replay = {
+        each.read.candidate.id: each for each in replayed(repository, target, rest, rejected)
     }
-    drifts = drifts_of(repository, target.commit, missing)
+    missing = dict[str, set[str]]()
     for entry in entries:
-        answer, each = answers.get(id(entry)), by_replay.get(id(entry))
-        if answer is not None and answer.is_clean:
-            drift = drifts.get(entry.candidate.base)
-            moved = drift.moved if isinstance(drift, Drift) else {}
-            yield _merged_clean(entry, answer, {**(older.moves if entry.older else {}), **moved})
-        elif each is not None:
-            yield each if answer is None else _with_conflicts(each, answer)
+        if (own := whole.get(entry.candidate.id)) and (paths := _missing(entry, own)):
+            missing.setdefault(entry.candidate.base, set()).update(paths)
+    drifts = drifts_of(repository, target.commit, missing)
+    moved = {base: drift.moved for base, drift in drifts.items() if isinstance(drift, Drift)}
+    older = _Older.of(repository, target.commit, entries).moves
+    deleted = dict[str, Side]()
+    for entry in entries:
+        name, base = entry.candidate.id, entry.candidate.base
+        if name in whole:
+            moves = {**(older if entry.older else {}), **moved.get(base, {})}
+            yield _merged_clean(entry, whole[name], moves)
+        elif name in by_replay:
+            each = by_replay[name]
+            yield _with_conflicts(each, answers[name], deleted) if name in answers else each
 
 
 def _merge(repository: Repository, target: Target, entry: Read, moves: Mapping[str, str]) -> Merge:
@@ -557,9 +569,9 @@ _REASONS = {
     "binary": REWROTE,
     "rename/rename": "the target renamed this file, too",
     "rename/delete": "one side renamed this file, and the other deleted it",
-    "file location": "the target renamed the folder of this file",
-    "implicit dir rename": "the target renamed the folder of this file",
-    "directory rename split": "the target renamed the folder of this file",
+    "file location": MOVED,
+    "implicit dir rename": MOVED,
+    "directory rename split": MOVED,
     "directory/file": "a file here, and a folder there",
     "file/directory": "a file here, and a folder there",
     "distinct types": "another kind of file here than there",
@@ -572,19 +584,26 @@ _OF_LINES = ("content", "add/add")
 """Conflicts that a rule of ours may merge."""
 
 
-def _with_conflicts(each: ReplayedCandidate, answer: Merged) -> ReplayedCandidate:
-    """Return a candidate that is replayed with the conflicts that git has."""
+def _with_conflicts(
+    each: ReplayedCandidate, answer: Merged, deleted: dict[str, Side]
+) -> ReplayedCandidate:
+    """Return a candidate that is replayed with the conflicts that git has.
+
+    - ``deleted``: the files that the target deleted, on which what candidates make of them is
+      replayed: an edit stays an edit, and makes no file.
+    """
     if answer.refused:
         return replace(each, notes=(f"not merged by git: {answer.refused}",))
     files, sides = each.files, answer.sides
-    own = {path for path, kind in answer.kinds.items() if kind != "file location"}
-    own |= answer.related - sides.new.keys() if own == answer.kinds.keys() else set()
-    old = {p: s for p, s in sides.old.items() if p not in own}
-    new = {p: s for p, s in sides.new.items() if p not in own}
+    apart = {path for path, kind in answer.kinds.items() if kind != "file location"}
+    if apart == answer.kinds.keys():
+        apart |= answer.related - sides.new.keys()
+    old = {p: s for p, s in sides.old.items() if p not in apart}
+    new = {p: s for p, s in sides.new.items() if p not in apart}
     result = ReplayedFiles(
-        old | {path: side for path, side in files.old.items() if path in own},
-        new | {path: side for path, side in files.new.items() if path in own},
-        notes=[note for note in files.notes if note[0] in own],
+        old | {path: side for path, side in files.old.items() if path in apart},
+        new | {path: side for path, side in files.new.items() if path in apart},
+        notes=[note for note in files.notes if note[0] in apart],
     )
     for path, kind in answer.kinds.items():
         if path in files.beyond_git and path not in files.conflicts and kind in _OF_LINES:
@@ -594,7 +613,15 @@ def _with_conflicts(each: ReplayedCandidate, answer: Merged) -> ReplayedCandidat
         if kind == "content":
             reason = files.conflicts.get(path, reason)
         elif kind == "modify/delete":
-            reason = DELETED if 3 in answer.stages.get(path, ()) else REWROTE  # the candidate's
+            reason = REWROTE
+            if 3 in answer.stages.get(path, ()):  # the candidate's
+                reason = DELETED
+                own = each.read.sides
+                if (base := own.old.get(path)) and (revision := own.new.get(path)):
+                    now = {path: deleted.setdefault(path, base)}
+                    again = replay_files({path: base}, {path: revision}, now, {})
+                    result.old |= again.old
+                    result.new |= again.new
         result.conflicts[path] = reason
         if path in files.disputed:
             result.disputed[path] = files.disputed[path]
