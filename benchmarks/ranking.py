@@ -7,6 +7,7 @@ Markdown. Nothing is fitted: the rule has no constants.
 from __future__ import annotations
 
 import argparse
+import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
@@ -78,7 +79,8 @@ def interval(passes: Sequence[float]) -> str:
     chance = np.random.default_rng(7)
     means = values[chance.integers(0, len(values), (RESAMPLES, len(values)))].mean(axis=1)
     low, high = np.quantile(means, (0.025, 0.975))
-    return f"{values.mean():.3f} [{low:.3f}, {high:.3f}]".replace("0.", ".")
+    shown = f"{values.mean():.3f} [{low:.3f}, {high:.3f}]"
+    return re.sub(r"(?<!\d)0\.", ".", shown)
 
 
 def table(sets: dict[str, list[Draw]], against: Rule | None = None) -> None:
@@ -103,7 +105,7 @@ def by_count(drawn: Sequence[Draw], intent: str, voices: int) -> list[str]:
         row = "all" if makers == voices else str(makers) if makers < 3 else "3 or more"
         found.setdefault(row, []).append(first(partial(ranked, intent=intent), draw))
     rows = [found.get(row, []) for row in ("all", "3 or more", "2", "1")]
-    return [f"{np.mean(row):.2f} ({len(row):,})".replace("0.", ".") if row else "-" for row in rows]
+    return [f"{np.mean(row):.2f} ({len(row):,})".removeprefix("0") if row else "-" for row in rows]
 
 
 def main() -> None:

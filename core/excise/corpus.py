@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
+from html import escape
 from typing import TYPE_CHECKING
 
 from excise.errors import OptionError
@@ -41,6 +42,8 @@ class CorpusScore:
         The signature of all scores, which names every tokeniser that ran, and the resamples.
     resamples, seed
         The number of draws of tasks, and the seed that determines them.
+    counts
+        How often each output occurred; empty: once.
     """
 
     values: tuple[float, ...] = field(repr=False)
@@ -51,6 +54,7 @@ class CorpusScore:
     signature: str
     resamples: int = RESAMPLES
     seed: int = 0
+    counts: tuple[int, ...] = field(default=(), repr=False)
 
     @classmethod
     def from_scores(
@@ -58,16 +62,19 @@ class CorpusScore:
         scores: Iterable[Score],
         tasks: Sequence[Hashable] | None = None,
         *,
+        counts: Sequence[int] | None = None,
         resamples: int = RESAMPLES,
         seed: int = 0,
     ) -> CorpusScore:
         """Summarise scores. Without `tasks`, each score is a task of its own.
 
+        `counts` says how often each output occurred (default: once).
+
         Raises
         ------
         excise.errors.OptionError
-            Without any score, with another number of tasks, or if the scores differ in more than
-            the tokeniser, as such numbers have no mean.
+            Without any score, with another number of tasks or counts, or if the scores differ in
+            more than the tokeniser, as such numbers have no mean.
 
         Examples
         --------
@@ -83,6 +90,11 @@ class CorpusScore:
         names = tuple(range(len(rows))) if tasks is None else tuple(tasks)
         if len(names) != len(rows):
             raise OptionError(f"{len(names)} tasks for {len(rows)} scores")
+        often = () if counts is None or set(counts) <= {1} else tuple(counts)
+        if counts is not None and (len(counts) != len(rows) or min(counts) < 1):
+            raise OptionError(
+                f"{len(counts)} counts for {len(rows)} scores; each must be 1 or more"
+            )
         values, keep, add, delete, signatures = zip(*rows, strict=True)
         distinct = sorted(set(signatures))
         if len({_but_tokenisers(signature) for signature in distinct}) > 1:
@@ -97,13 +109,15 @@ class CorpusScore:
         first = distinct[0]
         joined = first.replace(f"|tok:{_tokenisers(first)}|", f"|tok:{'+'.join(tokenisers)}|")
         joined = f"{joined}|bs:{resamples}|seed:{seed}"
-        means = (_mean(keep), _mean(add), _mean(delete))
-        return cls(values, names, *means, joined, resamples, seed)
+        parts = _mean(keep, often), _mean(add, often), _mean(delete, often)
+        return cls(values, names, *parts, joined, resamples, seed, often)
 
     @property
     def mean(self) -> float:
-        """The mean of the scores, each output counted once."""
-        return sum(self.values) / len(self.values)
+        """The mean of the scores, each output as often as it occurred."""
+        mean = _mean(self.values, self.counts)
+        assert mean is not None
+        return mean
 
     @property
     def interval(self) -> tuple[float, float] | None:
@@ -141,8 +155,9 @@ class CorpusScore:
 
         numbers = {task: number for number, task in enumerate(order)}
         rows = np.array([numbers[task] for task in self.tasks])
-        sums = np.bincount(rows, weights=self.values)
-        counts = np.bincount(rows)
+        often = np.array(self.counts or [1] * len(rows), dtype=float)
+        sums = np.bincount(rows, weights=often * self.values)
+        counts = np.bincount(rows, weights=often)
         chance = np.random.default_rng(self.seed)
         even = np.full(len(order), 1 / len(order))
         size = max(1, _CELLS // len(order))
@@ -152,6 +167,9 @@ class CorpusScore:
             means.append((drawn @ sums) / (drawn @ counts))
         return np.concatenate(means)
 
+    def _repr_html_(self) -> str:
+        return f"<p>{escape(str(self))}</p>"
+
     def __str__(self) -> str:
         """Return one line to cite: signature, mean, operations, interval and sizes."""
         parts = [
@@ -159,7 +177,7 @@ class CorpusScore:
         ]
         bounds = self.interval
         sure = "no interval" if bounds is None else f"95 % CI {bounds[0]:.4f} to {bounds[1]:.4f}"
-        sizes = f"{len(set(self.tasks)):,} tasks, {len(self.values):,} outputs"
+        sizes = f"{len(set(self.tasks)):,} tasks, {sum(self.counts) or len(self.values):,} outputs"
         return f"{self.signature} = {self.mean:.4f} {'/'.join(parts)} ({sure}; {sizes})"
 
 
@@ -261,9 +279,10 @@ def corpus_score(
     return CorpusScore.from_scores(scores, tasks, resamples=resamples, seed=seed)
 
 
-def _mean(values: Iterable[float | None]) -> float | None:
-    defined = [value for value in values if value is not None]
-    return sum(defined) / len(defined) if defined else None
+def _mean(values: Sequence[float | None], counts: Sequence[int]) -> float | None:
+    often = counts or [1] * len(values)
+    defined = [(value, n) for value, n in zip(values, often, strict=True) if value is not None]
+    return sum(value * n for value, n in defined) / sum(n for _, n in defined) if defined else None
 
 
 def _tokenisers(signature: str) -> str:

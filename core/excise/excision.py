@@ -14,22 +14,22 @@ alike elsewhere (``place:anchored``, section 4a).
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import repeat
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from excise import languages
 from excise.agreement import DIFFERENT, IDENTICAL, OVERLAPS, Shares, overlaps
 from excise.alignment import Region, paper_order, three_way
 from excise.display import score_html
-from excise.errors import OptionError
+from excise.errors import ContentError, OptionError
 from excise.kernels._counts import PLACED as PLACED
 from excise.kernels._counts import number_places
 from excise.levels import CodeForms, Level
-from excise.preparation import Prepared, PreparedOrigin, prepare
-from excise.reading import Content, normalised
+from excise.preparation import Preparation, Prepared, PreparedOrigin, prepare
+from excise.reading import Content, Reading, normalised
 from excise.regions import (
     Count,
     DivergentRegion,
@@ -141,6 +141,16 @@ class Score:
     signature: str
     reference: int
     _judged: Judged
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Return the texts and choices: where it is unpickled, all else is computed again."""
+        judged, asked = self._judged, self._judged.asked
+        if not isinstance(asked, Preparation):
+            raise TypeError("a score of several files cannot be pickled: pickle the matrix")
+        contents = [asked.content_of(side) for side in (asked.origin, *judged.asked_sides)]
+        names = ("operations", "counts", "notes", "signature", "reference")
+        own = {name: getattr(self, name) for name in names}
+        return _again, (own, judged.options, asked.options, asked.reading, *contents)
 
     def __repr__(self) -> str:
         """Return what a person wants to know of it: the number, and what made it."""
@@ -298,6 +308,20 @@ class Judged:
         return bounds_of(self.regions), self.places, (o, a, b)
 
 
+def _again(
+    own: dict[str, Any],
+    options: Options,
+    asked: Options,
+    reading: Reading,
+    origin: Content,
+    *contents: Content,
+) -> Score:
+    """Return a score that was pickled."""
+    preparation = Preparation(origin, asked, reading)
+    a, b = (preparation.revision(content) for content in contents)
+    return Score(**own, _judged=score_pair(preparation, a, b, options=options)._judged)
+
+
 def _as_float(value: Fraction | None) -> float | None:
     return None if value is None else float(value)
 
@@ -397,19 +421,32 @@ def similarity(
 
 
 def references_of(origin: Content, reference: Content | Sequence[Content]) -> list[Content]:
-    """Return the references: a list of texts for a text, or a list of token lists for tokens."""
-    if isinstance(reference, str):
+    """Return the references: several texts for a text, or a list of token lists for tokens.
+
+    Several texts may be in any sequence: an array or a series of a table, too.
+
+    Raises excise.errors.OptionError on an empty one. Raises excise.errors.ContentError on one for a
+    text that holds anything but texts.
+    """
+    if isinstance(reference, str | Tokens | bytes | Mapping | Set) or reference is None:
         return [reference]
-    if isinstance(reference, Tokens) or not isinstance(reference, Sequence):
+    if not isinstance(origin, str):
+        several = isinstance(reference, Sequence) and len(reference) > 0
+        if several and all(isinstance(item, list | Tokens) for item in reference):
+            return list(reference)  # type: ignore[arg-type]
         return [reference]
-    several = isinstance(origin, str) or (
-        len(reference) > 0 and all(isinstance(item, list | Tokens) for item in reference)
-    )
-    if not several:
-        return [reference]
-    if not reference:
+    try:
+        texts: list[Any] = list(reference)
+    except TypeError:
+        return [reference]  # which is no content at all
+    if not texts:
         raise OptionError("reference is an empty list; at least one reference is needed")
-    return list(reference)  # type: ignore[arg-type]
+    for text in texts:
+        if not isinstance(text, str):
+            raise ContentError(
+                f"reference holds {type(text).__name__}; for a text it must be a text or texts"
+            )
+    return texts
 
 
 def score_pair(

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from hashlib import blake2b
 from itertools import combinations, combinations_with_replacement
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from excise import languages
 from excise.agreement import DIFFERENT, OVERLAPS
@@ -134,6 +134,21 @@ class ScoreMatrix:
     _read: _Read
     _task: _Task
     _programs: Programs
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Return the texts and choices: where it is unpickled, all else is computed again."""
+        task = self._task
+        names = (
+            "ids",
+            "origin",
+            "change_sets",
+            "edited",
+            "options",
+            "language",
+            "timeout",
+            "basis",
+        )
+        return _matrix_again, ({name: getattr(task, name) for name in (*names, "notes")},)
 
     def __repr__(self) -> str:
         """Return how many there are of which signature."""
@@ -733,6 +748,11 @@ def _matrix(task: _Task, before: ScoreMatrix | None = None, at: int = 0) -> Scor
         _task=task,
         _programs=_programs(task, whole),
     )
+
+
+def _matrix_again(own: dict[str, Any]) -> ScoreMatrix:
+    """Return a matrix that was pickled."""
+    return _matrix(_Task(**own, map=map, cancel=None, readings=Readings()))
 
 
 def _programs(task: _Task, whole: _Read) -> Programs:

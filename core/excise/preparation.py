@@ -127,6 +127,7 @@ class Preparation:
     ) -> None:
         self.options = options
         self.reading = reading
+        self._content = origin
         self._is_alone = texts is None
         self._texts = ParsedTexts() if texts is None else texts
         self._is_raw = raw is not None
@@ -158,6 +159,11 @@ class Preparation:
         slid = slide_edits(edits, self.origin.units, read.units)
         is_origin = not edits or read.equals(self.origin)
         return replace(read, edits=edits, slid=slid, is_origin=is_origin)
+
+    def content_of(self, own: Prepared) -> Content:
+        """Return what was given for a revision, or for the origin: with its comments."""
+        known = (content for content, each in self._revisions.items() if each is own)
+        return next(known, self._content)
 
     def keep(self, contents: Collection[Content]) -> None:
         """Forget all revisions but these."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -86,6 +88,17 @@ def test_the_order_of_outputs_changes_no_interval_but_by_the_names_of_tasks(orde
     assert one.mean == pytest.approx(other.mean)
     assert one.difference(other).value == pytest.approx(0)
     assert one.difference(other).interval == pytest.approx((0, 0))
+
+
+def test_an_output_counts_as_often_as_it_occurred():
+    once = CorpusScore.from_scores(scores([1, 1, 1, 0]), ["a", "a", "a", "b"])
+    often = CorpusScore.from_scores(scores([1, 0]), ["a", "b"], counts=[3, 1])
+    assert (often.mean, often.keep, often.add) == (once.mean, once.keep, once.add)
+    assert often.interval == once.interval
+    assert str(often) == str(once)
+    assert pickle.loads(pickle.dumps(often)) == often
+    with pytest.raises(OptionError, match="1 counts for 2 scores"):
+        CorpusScore.from_scores(scores([1, 0]), counts=[1])
 
 
 def test_one_line_to_cite():

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import pickle
 import re
 import tomllib
 from html.parser import HTMLParser
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import excise
@@ -23,6 +25,19 @@ def test_the_version_is_that_of_the_distribution():
     citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
     assert excise.__version__ == project["version"]
     assert f"\nversion: {excise.__version__}\n" in citation
+
+
+class Series:
+    """What a table's column is: no Sequence, and a text only by its parts."""
+
+    def __init__(self, texts):
+        self._texts = np.array(texts, dtype=object)
+
+    def __iter__(self):
+        return iter(self._texts)
+
+    def __len__(self):
+        return len(self._texts)
 
 
 @pytest.fixture(scope="module")
@@ -48,6 +63,36 @@ def test_reprs_are_short(values):
     assert {
         type(value).__name__: len(repr(value)) for value in values if len(repr(value)) > SHORT
     } == {}
+
+
+def test_scores_can_be_sent(matrix):
+    origin, a, b = "def f():\n    return 1\n", "def f():\n    return 2 # x\n", "def f(): return 3\n"
+    for options in ({}, {"granularity": "line"}, {"language": "python", "comments": "drop"}):
+        score = excise.similarity(origin=origin, a=a, b=b, **options)
+        again = pickle.loads(pickle.dumps(score))
+        assert (again.exact, again.signature, again.word) == (
+            score.exact, score.signature, score.word,
+        )  # fmt: skip
+        assert again.regions == score.regions
+        assert again.contained == score.contained
+    again = pickle.loads(pickle.dumps(matrix))
+    assert (again.values == matrix.values).all()
+    assert (again.ids, again.signature, again.word(0, 1)) == (
+        matrix.ids, matrix.signature, matrix.word(0, 1),
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("of", [list, tuple, iter, np.array, Series])
+def test_texts_in_any_sequence_are_references(of):
+    texts = ["a c", "a d"]
+    score = excise.excision_score(origin="a b", reference=of(texts), hypothesis="a d")
+    assert (score.value, score.reference) == (1.0, 1)
+
+
+@pytest.mark.parametrize("reference", [["a", 1], np.array([1.0]), {"a": 1}, 5, None, b"a"])
+def test_what_is_no_text_is_no_reference_for_one(reference):
+    with pytest.raises(excise.ContentError, match="reference"):
+        excise.excision_score(origin="a b", reference=reference, hypothesis="a d")
 
 
 def test_clusters_have_ids(matrix):

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from functools import partial
 
+import numpy as np
 import pytest
 
 from excise_server.evaluation.scoring import read_item, with_prefix
+from excise_server.evaluation.tables import short
 from excise_server.foundation.inputs import SourceError
 from excise_server.records.outputs import read_record as read_line
 
@@ -19,6 +22,22 @@ def test_what_is_optional_has_a_value():
     record = read_record(RECORD)
     assert (record.label, record.count, record.references, record.path) == (None, 1, ("b",), None)
     assert record.task == record.cluster == "7"
+
+
+def test_a_task_that_is_named_is_the_cluster():
+    assert read_record(RECORD | {"task": "x"}).cluster == "x"
+    assert read_record(RECORD | {"task": "x"}, "id").cluster == "7"
+
+
+@pytest.mark.parametrize("digits", [1, 3])
+def test_a_number_is_printed_as_it_is(digits):
+    values = [*np.linspace(-1000, 1000, 4001), *np.linspace(-2, 2, 4001), 1e15, -1e300]
+    assert all(float(short(value, digits)) == float(f"{value:.{digits}f}") for value in values[:-2])
+    assert [float(short(value)) for value in values[-2:]] == values[-2:]
+    assert [short(value) for value in (0.5, -0.5, 0.0, -0.0)] == [".500", "-.500", ".000", ".000"]
+    assert [short(value) for value in (math.inf, -math.inf, math.nan, None)] == [
+        "inf", "-inf", "nan", "–",
+    ]  # fmt: skip
 
 
 def test_a_number_and_its_text_are_two_ids():

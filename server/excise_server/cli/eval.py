@@ -83,9 +83,7 @@ _FORMATS = {
 @click.option(
     "--cluster-by",
     metavar="KEY",
-    default="id",
-    show_default=True,
-    help="Key of the records whose groups are resampled as a whole.",
+    help="Key of the records whose groups are resampled as a whole (default: task, else id).",
 )
 @click.option("--shared-prefix", is_flag=True, help="Also with a random text before all three.")
 @click.option(
@@ -258,7 +256,7 @@ def _correlation(
     seed: int,
     resume: str | None,
     plot: str | None,
-    cluster_by: str = "id",
+    cluster_by: str | None = None,
     execute: tuple[str, ...] = (),
     timeout: float = 0.0,
     records: str | None = None,

@@ -18,7 +18,7 @@ from excise_server.cli.progress import Advance, progress
 from excise_server.cli.streams import say, show
 from excise_server.foundation.inputs import SourceError
 from excise_server.records.lines import BadLine, opened, read_records
-from excise_server.records.outputs import Record, read_score_record
+from excise_server.records.outputs import Record, read_record
 from excise_server.report.documents import record_line, summary_document
 from excise_server.wire.documents import ErrorLine, RecordLine, json_line, json_text
 
@@ -26,7 +26,7 @@ from excise_server.wire.documents import ErrorLine, RecordLine, json_line, json_
 def _scored(
     stream: IO[bytes], path: str, choices: MeasureOptions
 ) -> Iterator[tuple[Record | BadLine, excise.Score | str]]:
-    for record in read_records(stream, read_score_record, path):
+    for record in read_records(stream, read_record, path):
         score: excise.Score | str
         if isinstance(record, BadLine):
             yield record, f"line {record.number}: {record.reason}"
@@ -103,6 +103,7 @@ def summarise(
 def _summary(path: str, choices: MeasureOptions) -> tuple[excise.CorpusScore, int]:
     """Summarise the records of a file, and count those without a score."""
     tasks: list[Hashable] = []
+    counts: list[int] = []
     errors: list[str] = []
     rewrites: list[str] = []
 
@@ -112,14 +113,15 @@ def _summary(path: str, choices: MeasureOptions) -> tuple[excise.CorpusScore, in
                 errors.append(str(score))
             else:
                 tasks.append(record.cluster)
+                counts.append(record.count)
                 rewrites.extend(note for note in score.notes if note.startswith("rewrite: "))
                 yield score
             advance(number if length is None else stream.tell())
 
     with opened(path) as stream, progress("Scoring", length := _length(stream)) as advance:
         try:
-            # It keeps the figures of each score alone, and asks for the tasks after the last.
-            corpus = excise.CorpusScore.from_scores(scores(), tasks)
+            # It keeps the figures of each score alone, and asks for the others after the last.
+            corpus = excise.CorpusScore.from_scores(scores(), tasks, counts=counts)
             if rewrites:
                 many = f"{len(rewrites):,} of {len(tasks):,}"
                 say(f"{path}: {many} hypotheses rewrite their origin: --format jsonl names them")

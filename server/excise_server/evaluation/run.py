@@ -33,7 +33,7 @@ class EvalSettings(NamedTuple):
     measures: tuple[Measure, ...]
     comments: str = "keep"
     resamples: int = 1000
-    cluster_by: str = "id"
+    cluster_by: str | None = None
     shared_prefix: bool = False
     seed: int = 0
     against: str | None = None
@@ -81,11 +81,12 @@ def evaluate(
             apart = np.abs(np.where(defined, plain.values - prefixed.values, 0.0)) > _SAME
             for entry, other, moved in zip(entries, beside, apart.sum(axis=0), strict=True):
                 entry["prefix"] = other | {"moved": int(moved)}
+    named = "id" if all(record.value.get("task") is None for record in rows) else "task"
     return {
         "schema": SCHEMA,
         "signature": (
             f"eval|comments:{settings.comments}|bootstrap:{settings.resamples}"
-            f"|cluster:{settings.cluster_by}|prefix:{'2000-3000' if prefixed else 'no'}"
+            f"|cluster:{settings.cluster_by or named}|prefix:{'2000-3000' if prefixed else 'no'}"
             f"|seed:{settings.seed}|v:1"
         ),
         "n": sum(record.count for record in rows),

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import csv
 import io
+import math
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from operator import itemgetter
 from typing import NamedTuple
@@ -61,8 +63,17 @@ def plain_table(*heads: str, no_wrap: bool = False) -> RichTable:
 
 
 def short(value: float | None, digits: int = 3) -> str:
-    """Return a number in some digits, without the 0 before the point (–: undefined)."""
-    return "–" if value is None else f"{value:.{digits}f}".replace("0.", ".", 1)
+    """Return a number in some digits, without a lone 0 before the point (–: undefined).
+
+    >>> short(60.927), short(0.5), short(-0.25), short(-0.0001), short(1e21), short(math.inf)
+    ('60.927', '.500', '-.250', '.000', '1.000e+21', 'inf')
+    """
+    if value is None:
+        return "–"
+    shown = f"{value:.{digits}{'e' if 1e15 <= abs(value) < math.inf else 'f'}}"
+    if not shown.strip("-0."):
+        shown = shown.removeprefix("-")
+    return re.sub(r"^(-?)0\.", r"\1.", shown)
 
 
 def between(bounds: Interval | None) -> str:

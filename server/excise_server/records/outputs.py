@@ -91,7 +91,8 @@ class Record:
     """One output, how often it occurred, and its label.
 
     - ``task``: the text of the id, which records of one task share.
-    - ``cluster``: the group by which outputs are resampled: the task, unless another key is chosen.
+    - ``cluster``: the group by which outputs are resampled: what "task" names, else the id, unless
+      another key is chosen.
     - ``label``: the verdict (0 or 1) or a grade; None without one.
     - ``line``, ``value``: the number of its line, and the object that it was read from.
     """
@@ -109,18 +110,13 @@ class Record:
     value: Mapping[str, Any] = field(default_factory=dict, compare=False, repr=False)
 
 
-def read_score_record(number: int, value: Mapping[str, Any]) -> Record:
-    """Read an output to score, or raise `SourceError`; its cluster is the task that it names."""
-    return _record(number, value, "id" if value.get("task") is None else "task")
-
-
-def read_record(number: int, value: Mapping[str, Any], cluster_by: str = "id") -> Record:
+def read_record(number: int, value: Mapping[str, Any], cluster_by: str | None = None) -> Record:
     """Read the record of a line, or raise `SourceError`; a key of it names the cluster.
 
-    ``{"id", "language" or "path", "origin", "reference" (text or list of texts), "hypothesis",
-    "label" (optional), "count" (optional, 1)}``.
+    ``{"id", "task" (optional), "language" or "path", "origin", "reference" (text or list of texts),
+    "hypothesis", "label" (optional), "count" (optional, 1)}``.
     """
-    record = _record(number, value, cluster_by)
+    record = _record(number, value, cluster_by or ("id" if value.get("task") is None else "task"))
     label, count = read_label(value.get("label")), value.get("count", 1)
     if isinstance(count, bool) or not isinstance(count, int) or not 1 <= count <= MAX_COUNT:
         raise SourceError(f"'count' is not a whole number from 1 to {MAX_COUNT:,}")

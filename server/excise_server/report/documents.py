@@ -51,7 +51,10 @@ def summary_document(
 
 def _system(corpus: CorpusScore, failed: int) -> d.SystemEntry:
     return d.SystemEntry.of(
-        corpus, outputs=len(corpus.values), tasks=len(set(corpus.tasks)), failed=failed
+        corpus,
+        outputs=sum(corpus.counts) or len(corpus.values),
+        tasks=len(set(corpus.tasks)),
+        failed=failed,
     )
 
 

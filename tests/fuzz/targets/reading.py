@@ -15,7 +15,7 @@ from excise.patches import apply, parse
 from excise.patches.model import PatchError
 from excise_server.foundation.inputs import SourceError
 from excise_server.records.lines import BadLine, read_records
-from excise_server.records.outputs import read_revision_set, read_score_record
+from excise_server.records.outputs import read_record, read_revision_set
 
 
 def check_mail(data: bytes) -> None:
@@ -40,7 +40,7 @@ def records(choice: Random) -> bytes:
 
 def check_records(data: bytes) -> None:
     wanted = [number for number, line in enumerate(data.split(b"\n"), start=1) if line.strip()]
-    got = list(read_records(io.BytesIO(data), read_score_record))
+    got = list(read_records(io.BytesIO(data), read_record))
     numbers = [record.number if isinstance(record, BadLine) else record.line for record in got]
     assert numbers == wanted, "a line without a record"
     assert all(record.reason for record in got if isinstance(record, BadLine)), "no reason"
