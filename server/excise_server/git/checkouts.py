@@ -297,10 +297,15 @@ def _refs(
     candidates = [
         each for each in commits if is_chosen(selection, repository.top, each, (each.given,))
     ]
+    tagged = _tags(repository, patterns)
     for ref in refs:
         branch = ref.short if ref.scheme in ("branch", "remote") else ""
         names = in_order([ref.name])
         candidate = Candidate(ref.name, "", branch, ref.commit, names, ref.given)
+        if ref.scheme == "branch" and branch in tagged:
+            name = visible(branch)
+            note = f"{name} is ambiguous: this is the branch, and refs/tags/{name} the tag"
+            candidate = replace(candidate, notes=(note,))
         if ref.name not in shown and is_chosen(
             selection, repository.top, candidate, (ref.short, ref.full, ref.given)
         ):
@@ -309,6 +314,16 @@ def _refs(
         cut = _cut("git", [c.id for c in candidates], MAX_REFS, "with the newest commits")
         rejected.append(cut)
     return candidates[:MAX_REFS]
+
+
+def _tags(repository: Repository, patterns: Sequence[str]) -> set[str]:
+    """Return the tags that are called as a pattern that is a whole name."""
+    names = [p for p in patterns if not set("*?[:\n") & set(p) and not p.startswith("refs/")]
+    if not names:
+        return set()
+    full = [f"refs/tags/{name}" for name in names]
+    out = repository.git.run("for-each-ref", "--format=%(refname)", "--end-of-options", *full)
+    return {os.fsdecode(line).removeprefix("refs/tags/") for line in out.split(b"\n") if line}
 
 
 def _commits(

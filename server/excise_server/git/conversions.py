@@ -1,7 +1,8 @@
-"""Conversions by git in a working tree that are not edits: line ends, and LFS pointers.
+"""Conversions by git in a working tree that are not edits: line ends, encodings, LFS pointers.
 
 A file of a working tree counts as git would commit it. Only by git's own rules (``core.autocrlf``
-and the attributes ``text`` and ``eol``) is another line end no edit.
+and the attributes ``text`` and ``eol``) is another line end no edit, and by ``ident`` and
+``working-tree-encoding`` another text.
 """
 
 from __future__ import annotations
@@ -9,7 +10,8 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 
 from excise_server.foundation.changes import LINK, SUBMODULE, Side
@@ -46,6 +48,45 @@ def converted_by_git(git: Git, paths: Sequence[str]) -> frozenset[str]:
         if text != b"unset":
             converted.add(path)
     return frozenset(converted)
+
+
+_IDENT = re.compile(rb"\$Id:[^$\n]*\$")
+_ENCODING = re.compile(
+    r"(?i)(?:utf-?(?:16|32)|iso-?\d|windows-|cp\d|shift|sjis|euc-|gbk?|big5|koi8|latin)[\w-]*"
+)
+_WITH_MARK = re.compile(r"(?i)utf-?(?:16|32)(?:[lb]e-bom)?")
+_MARKS = (b"\xff\xfe", b"\xfe\xff", b"\0\0\xfe\xff")
+
+
+def as_committed(git: Git, files: Mapping[str, bytes]) -> dict[str, bytes]:
+    """Return those of some files of a working tree that git commits otherwise, as it does.
+
+    Only the attributes ``ident`` and ``working-tree-encoding`` count here; nothing is run. A file
+    that is not in its encoding stays as it is: git refuses it.
+    """
+    odd = {p: d for p, d in files.items() if b"$Id:" in d or not d.isascii() or d.count(b"\0")}
+    if not odd:
+        return {}
+    names = b"".join(os.fsencode(path) + b"\0" for path in odd)
+    options = ("-z", "--stdin", "ident", "working-tree-encoding")
+    out = git.run("check-attr", *options, stdin=names).split(b"\0")
+    values = dict(zip(zip(out[::3], out[1::3], strict=False), out[2::3], strict=False))
+    committed = {}
+    for path, data in odd.items():
+        name, own = os.fsencode(path), data
+        encoding = values.get((name, b"working-tree-encoding"), b"").decode("ascii", "replace")
+        is_unicode = encoding.lower().startswith("utf")
+        is_marked = data.startswith(_MARKS)
+        if _ENCODING.fullmatch(encoding) and (
+            not is_unicode or is_marked is bool(_WITH_MARK.fullmatch(encoding))
+        ):
+            with suppress(UnicodeError, LookupError):
+                own = data.decode(re.sub(r"(?i)[lb]e-bom$", "", encoding)).encode()
+        if values.get((name, b"ident")) == b"set":
+            own = _IDENT.sub(b"$Id$", own)
+        if own != data:
+            committed[path] = own
+    return committed
 
 
 def filtered(git: Git, paths: Iterable[str]) -> list[str]:

@@ -17,7 +17,7 @@ import re
 import stat
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain, islice
 
 from excise_server.foundation.escape import visible
@@ -109,6 +109,10 @@ class Repository:
             if "worktree" in fields and "bare" not in fields:
                 names = ("worktree", "HEAD", "branch", "prunable")
                 listed.append(Worktree(*(fields.get(name, "") for name in names)))
+        # The main checkout of a submodule is listed by the folder of its repository.
+        if listed and os.path.realpath(listed[0].path) == self.common:
+            with suppress(SourceError):
+                listed[0] = replace(listed[0], path=_checkout_of(self.git, self.common))
         return listed
 
     def blobs(self, names: Sequence[str]) -> list[Blob | SourceError]:
@@ -263,6 +267,9 @@ def points_back(top: str, common: str) -> str:
         if stat.S_ISDIR(mode):
             return "" if os.path.realpath(link) == common else "its .git is another repository"
         git_dir = own_folder(top)
+        if git_dir == common:  # of a submodule
+            is_own = _checkout_of(Git(common), common) == top
+            return "" if is_own else "the repository names another folder for its checkout"
         if os.path.dirname(git_dir) != os.path.join(common, "worktrees"):
             return "its .git does not point back to the repository"
         back = os.fsdecode(_short_file(git_dir, "gitdir")).strip("\n")
@@ -273,6 +280,15 @@ def points_back(top: str, common: str) -> str:
     if os.path.realpath(os.path.join(git_dir, back)) != os.path.realpath(link):
         return "the repository names another folder for its .git"
     return ""
+
+
+def _checkout_of(git: Git, git_dir: str) -> str:
+    """Return the top folder of the checkout that a repository names, as that of a submodule does.
+
+    Raises SourceError if git fails.
+    """
+    answer = git.at(git_dir).run("rev-parse", "--show-toplevel", git_dir=git_dir)
+    return os.path.realpath(os.fsdecode(answer.removesuffix(b"\n")))
 
 
 def own_folder(top: str) -> str:
@@ -312,8 +328,7 @@ def _objection(git: Git, top: str, git_dir: str, common: str, folders: Sequence[
     with suppress(SourceError):
         if own_folder(top) != git_dir:
             return reason
-        answer = git.at(git_dir).run("rev-parse", "--show-toplevel", git_dir=git_dir)
-        if os.path.realpath(os.fsdecode(answer.removesuffix(b"\n"))) == top:
+        if _checkout_of(git, git_dir) == top:
             return ""
         # One elsewhere in the workspace (git init --separate-git-dir) is the workspace's as well.
         contained(git_dir, folders)

@@ -15,7 +15,7 @@ import re
 import stat
 from collections.abc import Collection, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from excise_server.foundation.changes import LINK, SUBMODULE
 from excise_server.foundation.escape import visible
@@ -23,7 +23,7 @@ from excise_server.foundation.file_bytes import SHA1_DIGITS, blob_name
 from excise_server.foundation.files import contained, file_error, read_bytes
 from excise_server.foundation.inputs import SourceError, first_few
 from excise_server.git.command import Git
-from excise_server.git.conversions import converted_by_git
+from excise_server.git.conversions import as_committed, converted_by_git
 from excise_server.git.repository import Repository, own_folder
 from excise_server.git.trees import Listing, Tree, TreeEntry, check_size
 
@@ -176,10 +176,20 @@ def _read(git: Git, top: str, head: Listing, worktrees: Collection[str]) -> Work
             working.asides.append(f"{visible(path)}: a repository of its own, not compared")
     with suppress(OSError):
         written = os.stat(os.path.join(git_dir, "index")).st_mtime_ns
-    common = os.path.dirname(os.path.dirname(git_dir)) if _is_linked(top, git_dir) else git_dir
+    common = git_dir
+    if os.path.basename(os.path.dirname(git_dir)) == "worktrees":
+        common = os.path.dirname(os.path.dirname(git_dir))
     indexed = _indexed(working, head, (top, common), out, position, written)
     for path in head.keys() - indexed.keys():
         working.changes.setdefault(path, None)
+    contents = {
+        path: entry.data
+        for path, entry in working.changes.items()
+        if entry is not None and entry.data and entry.mode != LINK
+    }
+    for path, data in as_committed(git, contents).items():
+        if (own := working.changes.pop(path)) is not None:
+            _take(working, path, head, replace(own, blob=blob_name(data, digits), data=data))
     # Files whose line ends git converts, without those that only this made different.
     data_of = {
         path: entry.data

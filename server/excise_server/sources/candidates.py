@@ -257,9 +257,8 @@ def _started(
         if start is None:
             rejected.append(Rejected(candidate.id, *unrelated(repository)))
             continue
-        with_base = replace(
-            candidate, base=start.base, behind=start.behind, notes=(*base_notes, *start.notes)
-        )
+        base_notes = (*candidate.notes, *base_notes, *start.notes)
+        with_base = replace(candidate, base=start.base, behind=start.behind, notes=base_notes)
         if entry.patch is not None:
             with_base = replace(with_base, commit=start.base)  # it has no commits of its own
         yield replace(entry, candidate=with_base)

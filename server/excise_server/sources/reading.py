@@ -14,11 +14,12 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from excise.patches import Patch
-from excise_server.foundation.changes import Side, renamed_files
+from excise_server.foundation.changes import LINK, Side, renamed_files
 from excise_server.foundation.escape import visible
+from excise_server.foundation.file_bytes import blob_name
 from excise_server.foundation.files import is_refused_by_git
 from excise_server.foundation.inputs import Rejected, SourceError
-from excise_server.git.conversions import without_conversions
+from excise_server.git.conversions import as_committed, without_conversions
 from excise_server.git.history import merge_bases
 from excise_server.git.merges import Merge, Merged, Snapshot, merged
 from excise_server.git.repository import Repository
@@ -416,12 +417,16 @@ def _file_trees(
             mode, blob = listing[home]
             before = TreeEntry(mode.decode(), blob.decode())
         after = own.new.get(home) if home in own.old or home in own.new else before
-        trees.append((entry, _file_tree(entry.candidate, home, before, after)))
+        trees.append((entry, _file_tree(repository, entry.candidate, home, before, after)))
     return homes, trees
 
 
 def _file_tree(
-    candidate: Candidate, path: str, before: TreeEntry | None, after: TreeEntry | None
+    repository: Repository,
+    candidate: Candidate,
+    path: str,
+    before: TreeEntry | None,
+    after: TreeEntry | None,
 ) -> Tree | None:
     if candidate.folder:
         if is_under_way(candidate.folder):
@@ -429,6 +434,11 @@ def _file_tree(
         mode = after.mode if after is not None else ""
         after = Folder(candidate.folder, len(candidate.commit)).file(path, mode)
         data = (after.data if after is not None else None) or b""
+        if after is not None and data and after.mode != LINK:
+            own = as_committed(repository.git.at(candidate.folder), {path: data}).get(path, data)
+            if own != data:
+                name = blob_name(own, len(candidate.commit))
+                after, data = replace(after, blob=name, data=own), own
         if data.startswith(_MARKER) or b"\n" + _MARKER in data:
             return None
     if (before is None) != (after is None):

@@ -129,8 +129,9 @@ def version_named(
             raise SourceError(f"{len(meant)} worktrees are called so", name=visible(name))
         if meant:
             return CandidateVersion(name, meant[0])
-        if commit := repository.commit_of(name):
-            branch = name if repository.commit_of(f"refs/heads/{name}") else ""
+        own = repository.commit_of(f"refs/heads/{name}") if name else None
+        if commit := own or repository.commit_of(name):  # as everywhere, a branch before a tag
+            branch = name if own else ""
             names = (f"branch:{visible(branch)}",) if branch else (f"commit:{commit}",)
             return CandidateVersion(name, Candidate(names[0], "", branch, commit, names))
         if name and (ref := _ref(repository, name)):
