@@ -33,6 +33,8 @@ ALLOWED = {
     "--intent": "review compare",
     "--verdicts": "review land",
     "--run": CANDIDATES,
+    "--link": CANDIDATES,
+    "--junit": "review",
     "--timeout": f"{CANDIDATES} eval",
     "--task": CANDIDATES,
     "--format": f"{CANDIDATES} since cluster compare eval",

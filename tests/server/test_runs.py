@@ -144,7 +144,7 @@ def test_a_folder_that_is_gone_or_cannot_be_had_is_no_verdict(run):
     runs, _ = run("true", "gone", "none", jobs=1)
     assert [(v.candidate, v.passed, v.reason) for v in runs.verdicts] == [
         ("gone", None, "cannot be run: No such file or directory"),
-        ("none", None, "cannot be run: no scratch copy: the disk is full"),
+        ("none", None, "not run: no scratch copy: the disk is full"),
     ]
 
 

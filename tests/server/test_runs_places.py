@@ -162,9 +162,103 @@ def test_a_worktree_keeps_its_folder_and_what_git_ignores_is_there(repo: Repo):
 def test_a_folder_that_is_gone_when_its_turn_comes(repo: Repo):
     folder = worktree(repo, "ada", ORIGIN.replace("return a", "return a + 1"))
     command = f'test "$EXCISE_CANDIDATE" = target && rm -rf {folder}; {LOAD}'
-    shown, _, _, err = run(repo, command)
-    assert shown == {"ada": "passed"}
-    assert "ada: its folder is gone: it is run in a scratch copy" in err
+    assert run(repo, command)[0] == {"ada": "passed"}  # in a scratch copy
+
+
+def test_what_is_compared_is_what_runs(repo: Repo):
+    """The target with the edits of each; of one in conflict there is no such thing."""
+    plus = ORIGIN.replace("return a", "return a + 1")
+    stale = worktree(repo, "stale", ORIGIN, b__py="b = 2\n")
+    clash = worktree(repo, "clash", ORIGIN.replace("return a", "return a - 1"))
+    repo.commit("The target mends f", a__py=plus)
+    fresh = worktree(repo, "fresh", plus + "\n\ndef h():\n    return 3\n")
+    where = repo.path.parent / "where"
+    shown, runs, document, err = run(repo, f'echo "$EXCISE_CANDIDATE $PWD" >> {where}; {LOAD}')
+    assert shown == {"stale": "passed", "fresh": "passed", "clash": "undecided"}
+    assert "clash: not run: in conflict with the target (a.py)" in err
+    folders = dict(line.split() for line in where.read_text().splitlines())
+    assert folders.keys() == {"target", "worktree:stale", "worktree:fresh"}
+    assert folders["worktree:fresh"] == str(fresh)
+    assert str(stale) not in folders.values()
+    assert str(clash) not in folders.values()
+    assert runs == 3
+    (entry,) = (entry for entry in document["candidates"] if entry["label"] == "clash")
+    assert entry["checks"][0]["reason"] == "not run: in conflict with the target (a.py)"
+
+
+def test_folders_that_git_ignores_are_linked_into_scratch_copies_if_named(repo: Repo):
+    branch(repo, "plus", ORIGIN.replace("return a", "return a + 1"))
+    repo.write(".git/info/exclude", "deps\nbuild\n")
+    for folder in ("deps", "build/made"):
+        (repo.path / folder).mkdir(parents=True)
+        (repo.path / folder / "there").write_text("x")
+    command = "test -e deps/there && test -e build/made/there"
+    assert run(repo, command, "--git", "plus")[0] == {"plus": "failed"}
+    linked = ("--link", "deps", "--link", "./build/made/")
+    assert run(repo, command, "--git", "plus", *linked)[0] == {"plus": "passed"}
+    taken = excise(
+        "take", "--repo", str(repo.path), "--git", "plus", "plus", "--run", command, *linked
+    )
+    assert taken.code == 0, taken.err
+    assert (repo.path / "deps" / "there").exists()
+    (repo.path / "d").mkdir()
+    repo.commit(**{"d/x__py": "x = 1\n"})
+    for name in ("d", "..", "/tmp", "none", ".git", ".", "a.py", "deps/../.."):
+        ran = excise("review", "--repo", str(repo.path), "--git", "plus", "--run", "true",
+                     "--link", name)  # fmt: skip
+        assert ran.code == 2, name
+        assert "--link " in ran.err, name
+    ran = excise("review", "--repo", str(repo.path), "--link", "deps")
+    assert ran.code == 2
+    assert "--link needs --run" in ran.err
+
+
+TESTS = """
+MORE = WRITTEN
+import sys
+sys.path.insert(0, ".")
+import a
+cases = {"test_one": a.f(1) == 1, "test_none": a.f(None) == 0, "test_big": a.f(9) == 9}
+report = "".join(
+    f'<testcase classname="t" name="{name}">{"" if ok else "<failure/>"}</testcase>'
+    for name, ok in cases.items()
+)
+if MORE is not None:
+    open("report.xml", "w").write(f'<testsuite name="t">{report}{MORE}</testsuite>')
+sys.exit(not all(cases.values()))
+"""
+
+
+def test_tests_are_told_by_name_against_the_target(repo: Repo):
+    worktree(repo, "good", ORIGIN.replace("return a", "return a or 0"))
+    worktree(repo, "worse", ORIGIN.replace("return a", "return a and a - 8"))
+    worktree(repo, "idle", ORIGIN.replace("return a", "return 0 if a == 3 else a"))
+    own = worktree(repo, "own", ORIGIN.replace("return a", "return 1"), test_a__py=TEST + "# x\n")
+    (own / "report.xml").write_text('<testsuite name="t"><testcase name="old"/></testsuite>')
+    script = repo.path.parent / "t.py"
+    script.write_text(TESTS.replace("WRITTEN", '""'))
+    command = f"python3 {script}"
+    ran = excise("review", "--repo", str(repo.path), "--run", command, "--junit", "report.xml",
+                 "--format", "json")  # fmt: skip
+    checks = {e["label"]: (e["verdict"], e["checks"][0]["reason"]) for e in ran.json["candidates"]}
+    assert checks == {
+        "good": ("passed", "passes test_none, which fails on the target"),
+        "worse": ("failed", "fails test_one, test_big, which pass on the target"),
+        "idle": ("failed", "fails test_none, which fails on the target, too"),
+        "own": ("failed", "exit status 1"),  # its tests are others
+    }
+    page = excise("review", "--repo", str(repo.path), "--run", command, "--junit", "report.xml").out
+    assert "fails test_one, test_big, which pass on the target" in page
+    # What no run of now wrote, or is no such file, tells nothing.
+    for more in ("None", "'<!DOCTYPE x>'", "'<'"):
+        script.write_text(TESTS.replace("WRITTEN", more))
+        ran = excise("review", "--repo", str(repo.path), "--run", command, "--junit", "report.xml",
+                     "--format", "json")  # fmt: skip
+        reasons = {e["checks"][0]["reason"] for e in ran.json["candidates"]}
+        assert reasons == {"", "exit status 1"}, more
+    for wrong in ("/tmp/report.xml", "../report.xml"):
+        ran = excise("review", "--repo", str(repo.path), "--run", "true", "--junit", wrong)
+        assert ran.code == 2
 
 
 @pytest.mark.parametrize(
@@ -200,14 +294,15 @@ def test_what_a_run_starts_or_ends_is_its_own_affair(repo: Repo):
     assert shown == {"ada": "failed", "bo": "passed"}
 
 
-def test_where_all_pass_and_the_base_too_it_is_said_once(repo: Repo):
+def test_where_all_pass_or_all_fail_and_the_target_too_it_is_said_once(repo: Repo):
     worktree(repo, "ada", ORIGIN.replace("return a", "return a + 1"))
     worktree(repo, "bo", ORIGIN.replace("return a", "return a + 2"))
-    said = "true passes on the target, too: passing tells nobody apart"
-    for named in ((), ("ada", "bo")):
-        ran = excise("review", *named, "--repo", str(repo.path), "--run", "true")
+    passing = "true passes on the target, too: passing tells nobody apart"
+    failing = "false fails on the target, too: failing tells nobody apart"
+    for command, said, named in (("true", passing, ()), ("false", failing, ("ada", "bo"))):
+        ran = excise("review", *named, "--repo", str(repo.path), "--run", command)
         assert ran.code == 0
-        assert ran.out.count(said) == 1, named
+        assert ran.out.count(said) == 1, ran.out
 
 
 def test_the_saved_files_are_the_target_if_candidates_are_replayed_onto_them(repo: Repo):
@@ -242,7 +337,7 @@ def test_folders_without_git_are_compared_with_a_copy_of_their_origin(tmp_path, 
     assert (tmp_path / "x" / "written").exists()
     os.mkfifo(tmp_path / "origin" / "pipe")
     ran = excise("review", "--origin", origin, folder, "--run", "true", "--format", "json")
-    assert "the target: cannot be run: no scratch copy" in ran.err
+    assert "the target: not run: no scratch copy" in ran.err
     assert ran.json["candidates"][0]["verdict"] == "passed"
 
 
@@ -286,9 +381,9 @@ def test_a_target_too_large_to_copy_costs_the_base_its_outcome_alone(repo: Repo,
     monkeypatch.setattr(scratch, "MOST", 10)
     shown, _, document, err = run(repo, "true", "--git", "plus")
     assert shown == {"ada": "passed", "plus": "undecided"}
-    assert "the target: cannot be run: the target has" in err
+    assert "the target: not run: the target has" in err
     reasons = {e["label"]: e["checks"][0].get("reason") for e in document["candidates"]}
-    assert reasons["plus"].startswith("cannot be run: the target has")
+    assert reasons["plus"].startswith("not run: the target has")
 
 
 def test_verdicts_of_a_file_say_and_order_the_same(repo: Repo):

@@ -9,7 +9,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import count
 from pathlib import Path
 from threading import Lock
@@ -18,7 +18,7 @@ import msgspec
 
 from excise_server.candidates.chosen import chosen_tasks
 from excise_server.candidates.compared import compared, scored
-from excise_server.candidates.scratch import MOST, scratch_copy
+from excise_server.candidates.scratch import MOST, checked_links, scratch_copy
 from excise_server.foundation.escape import visible
 from excise_server.foundation.inputs import SourceError, first_few, megabytes
 from excise_server.git.repository import Repository
@@ -27,9 +27,10 @@ from excise_server.processes.parsers import cache_folder
 from excise_server.processes.runs import JOBS, SECONDS, Ended, check_command, holder, run, run_each
 from excise_server.review.candidate import Candidate
 from excise_server.review.git_patch import FileEdit
-from excise_server.review.verdicts import Verdict
+from excise_server.review.verdicts import Verdict, tests_by_name
 from excise_server.sources.candidates import Candidates
 from excise_server.sources.reading import saved_target
+from excise_server.sources.verdicts import read_tests
 
 _KEPT_FOLDERS = 20
 
@@ -68,6 +69,7 @@ def run_for(
     *,
     jobs: int = JOBS,
     seconds: float = SECONDS,
+    junit: str = "",
     say: Said,
 ) -> Runs:
     """Run a command on the target, and then once for each class of candidates.
@@ -80,6 +82,8 @@ def run_for(
     - ``classes``: candidates of which one run stands for all: the first one's.
     - ``place``: gives the first candidate of each class its folder, and `BASE` that of the target.
     - ``seconds``: the time after which a run is ended without a verdict.
+    - ``junit``: the file in the folder of a run in which the command names the tests; tests of
+      candidates that change tests are not compared.
     """
     check_command(command)
     runs = Runs(_new_folder())
@@ -93,32 +97,47 @@ def run_for(
     say(f"running {command} {scope}; output in {runs.folder}")
     if weaker := holder()[1]:
         say(weaker)
-    of_target: list[Ended] = []
+    of_target: list[tuple[bool | None, dict[str, bool]]] = []
     numbers, one_at_a_time = count(1), Lock()
 
     def work(members: Sequence[Candidate], stop: StopFlag) -> None:
         first = members[0]
+        tests: dict[str, bool] = {}
+        ended: Ended | None = None
         with ExitStack() as held:
             try:
                 with one_at_a_time:
                     number = next(numbers)
                     folder = held.enter_context(place(first))
+                before = _stamp(folder, junit)
                 ended = run(command, folder, seconds=seconds, candidate=first.id, stop=stop)
+                if junit and ended.passed is not None and _stamp(folder, junit) != before:
+                    tests = read_tests(folder, junit)
+                elif junit and ended.passed is not None:
+                    say(f"{first.label}: the command wrote no {junit}")
             except SourceError as error:
-                ended = Ended(None, f"cannot be run: {error}")
+                if ended is not None:
+                    say(f"{first.label}: {error}")
+                ended = ended or Ended(None, f"not run: {error}")
         with one_at_a_time:
             _write_log(runs.folder, number, first, ended)
+            shown = ""
             if first is BASE:
-                of_target.append(ended)
+                of_target.append((ended.passed, tests))
             else:
-                passed = of_target[0].passed
+                passed, on_target = of_target[0]
+                changes_tests = any(first.kind_of(p) == "tests" for p in {*first.old, *first.new})
+                shown = "" if changes_tests else tests_by_name(tests, on_target)
+                ended = replace(ended, reason=shown or ended.reason)
                 runs.verdicts += [_verdict(each, command, ended, passed) for each in members]
                 _write_verdicts(runs, say)
             same = [other.label for other in members[1:]]
             also = f" (also for {first_few(same)})" if same else ""
             outcome = {True: "passed", False: "failed", None: ended.reason}[ended.passed]
             took = "" if ended.seconds is None else f" after {ended.seconds:.1f} s"
-            say(f"{number}/{times + 1} {first.label}{also}: {outcome}{took}")
+            say(
+                f"{number}/{times + 1} {first.label}{also}: {outcome}{took}{shown and f': {shown}'}"
+            )
             if ended.cut:
                 say(f"{first.label}: {ended.cut:,} bytes of output left out of its log")
 
@@ -140,6 +159,15 @@ def _verdict(candidate: Candidate, command: str, ended: Ended, on_target: bool |
         digest=candidate.digest,
         base_passed=on_target,
     )
+
+
+def _stamp(folder: str, path: str) -> tuple[int, ...]:
+    """Return what changes when a file is written: one of a former run tells nothing of this one."""
+    try:
+        stat = os.lstat(os.path.join(folder, path))
+    except OSError:
+        return ()
+    return stat.st_ino, stat.st_mtime_ns, stat.st_size
 
 
 def _write_log(folder: Path, number: int, candidate: Candidate, ended: Ended) -> None:
@@ -186,8 +214,8 @@ def run_classes(candidates: Candidates, task: str = "") -> list[list[int]]:
     """Return the indices of the candidates of each run: the first of a class is the one to run.
 
     A class has the same code and, but for its docs, the same bytes in all other files: tests, which
-    are what runs, scripts and lock files. Of its members, one with a folder comes first, and of
-    these one whose base is nearest to the target.
+    are what runs, scripts and lock files. Of its members, one that runs where it lies comes first.
+    Whoever is in conflict stands for nobody.
 
     Raises SourceError if no task has that name.
 
@@ -210,15 +238,18 @@ def run_classes(candidates: Candidates, task: str = "") -> list[list[int]]:
                 for path in sorted(candidate.old.keys() | candidate.new.keys())
                 if candidate.kind_of(path) not in ("code", "docs")
             )
-            classes.setdefault((code, beside), []).append(index)
+            alone = candidate.id if candidate.conflicts else ""
+            classes.setdefault((code, beside, alone), []).append(index)
     return [
-        sorted(members, key=lambda index: (not _has_folder(found[index]), found[index].behind))
+        sorted(members, key=lambda index: not lies_there(found[index], candidates.origin))
         for members in classes.values()
     ]
 
 
-def _has_folder(candidate: Candidate) -> bool:
-    return bool(candidate.folder) and os.path.isdir(candidate.folder)
+def lies_there(candidate: Candidate, origin: str) -> bool:
+    """Whether the folder of a candidate has what is compared: the target with its edits."""
+    is_on_target = not candidate.base or candidate.base == origin
+    return is_on_target and bool(candidate.folder) and os.path.isdir(candidate.folder)
 
 
 def place_in_repository(
@@ -226,39 +257,42 @@ def place_in_repository(
     origin: str,
     *,
     saved: bool = False,
+    links: Sequence[str] = (),
     say: Callable[[str], None],
 ) -> Place:
-    """Give candidates their folders, and the target and those without one a scratch copy.
+    """Give candidates a folder with what is compared: the target with their edits.
 
-    Raises SourceError if the saved files cannot be read. The place itself raises it if there can be
-    no scratch copy.
+    A worktree that started from the target lies there already. For all others, and the target, it
+    is a scratch copy. Raises SourceError if the saved files cannot be read, or a link is none. The
+    place itself raises it of a candidate in conflict, or if there can be no copy.
 
     - ``saved``: whether the target is the saved files of the checkout, and not the commit.
+    - ``links``: the folders of the checkout that copies have, too.
     """
     of_base: dict[str, FileEdit] = {}
+    linked = checked_links(repository, origin, links)
     if saved:
         target = saved_target(repository, origin)
         of_base = {path: FileEdit(path, path, None, side) for path, side in target.saved.items()}
 
     @contextmanager
-    def copied(candidate: Candidate) -> Iterator[str]:
+    def place(candidate: Candidate) -> Iterator[str]:
+        if candidate.conflicts:
+            paths = first_few([visible(path) for path in candidate.conflicts])
+            raise SourceError(f"in conflict with the target ({paths})")
+        if not of_base and lies_there(candidate, origin):
+            yield candidate.folder
+            return
         own = {
             path: FileEdit(path, path, candidate.old.get(path), candidate.new.get(path))
             for path in candidate.old.keys() | candidate.new.keys()
         }
         edits = [*(of_base | own).values()]
-        with scratch_copy(repository, origin, edits) as (folder, left_out):
+        with scratch_copy(repository, origin, edits, linked) as (folder, left_out):
             if left_out:
                 paths = first_few([visible(path) for path in left_out])
                 say(f"{candidate.label}: not in its scratch copy: {paths}")
             yield folder
-
-    def place(candidate: Candidate) -> AbstractContextManager[str]:
-        if candidate is not BASE and _has_folder(candidate):
-            return nullcontext(candidate.folder)
-        if candidate.folder:
-            say(f"{candidate.label}: its folder is gone: it is run in a scratch copy")
-        return copied(candidate)
 
     return place
 

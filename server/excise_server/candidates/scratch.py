@@ -22,12 +22,17 @@ _READ_TOGETHER = 50_000_000
 
 @contextmanager
 def scratch_copy(
-    repository: Repository, commit: str, files: Sequence[FileEdit]
+    repository: Repository,
+    commit: str,
+    files: Sequence[FileEdit],
+    linked: Sequence[str] = (),
 ) -> Iterator[tuple[str, list[str]]]:
     """Make a folder with the files of a commit as some edits leave them, and remove it at the end.
 
-    It has no ``.git``, no submodules, and nothing that git ignores. Links are made last, so that
-    none is followed.
+    It has no ``.git``, no submodules, and of what git ignores only the links. Links are made last,
+    so that none is followed.
+
+    - ``linked``: folders of the checkout that are linked, as `checked_links` returns them.
 
     Yields: the folder, and the paths of the files that cannot be read and are not in it.
 
@@ -58,9 +63,29 @@ def scratch_copy(
                 read += size if isinstance(size, int) else 0
             for path, target in links.items():
                 os.symlink(target, os.path.join(os.fsencode(folder), os.fsencode(path)))
+            for path in linked:
+                os.makedirs(os.path.dirname(os.path.join(folder, path)), exist_ok=True)
+                os.symlink(os.path.join(repository.top, path), os.path.join(folder, path))
         except OSError as error:
             raise SourceError(f"no scratch copy: {error}") from error
         yield folder, left_out
+
+
+def checked_links(repository: Repository, commit: str, names: Sequence[str]) -> list[str]:
+    """Return the folders of the checkout that are to be linked into scratch copies.
+
+    Raises SourceError if one is no folder inside of it, or has files of git's.
+    """
+    known = listing_of(repository, commit) if names else {}
+    links = list(dict.fromkeys(os.path.normpath(name) for name in names))
+    for path in links:
+        outside = os.path.isabs(path) or path.split(os.sep)[0] in ("..", ".", ".git")
+        if outside or not os.path.isdir(os.path.join(repository.top, path)):
+            raise SourceError("no folder in the checkout", name=f"--link {path}")
+        if any(f"{each}/".startswith(f"{path}/") for each in known):
+            reason = "git has files there, which are in every scratch copy"
+            raise SourceError(reason, name=f"--link {path}", hint="name a folder that git ignores")
+    return links
 
 
 def _write(folder: str, sides: Mapping[str, Side], left_out: list[str]) -> dict[str, bytes]:

@@ -68,6 +68,12 @@ _OPTIONS = (
         help="Run it with your rights; on what, and when, is said above.",
     ),
     click.option(
+        "--link",
+        metavar="DIR",
+        multiple=True,
+        help="A folder that git ignores (node_modules, .venv) and scratch copies have, too.",
+    ),
+    click.option(
         "--timeout",
         metavar="SECONDS",
         type=click.FloatRange(0, 1e6, min_open=True),
@@ -83,6 +89,7 @@ class Asked:
     - ``repo``, ``origin``: their repository, or the folder that they were copied from.
     - ``task``, ``issue``: the only task that counts, and the issue that all are about, or empty.
     - ``run``, ``timeout``: a command, and the seconds that it has.
+    - ``link``: the folders of the checkout that are linked into scratch copies for it.
     """
 
     repo: str
@@ -92,6 +99,7 @@ class Asked:
     issue: str
     run: str | None
     timeout: float | None
+    link: tuple[str, ...]
 
 
 _Command = Callable[..., Any]
@@ -122,6 +130,8 @@ def candidate_options(function: _Command) -> _Command:
         asked = Asked(selection=selection, **own)
         if asked.run is None and asked.timeout is not None:
             raise click.UsageError("--timeout needs --run COMMAND.")
+        if asked.run is None and asked.link:
+            raise click.UsageError("--link needs --run COMMAND.")
         return function(asked, **arguments)
 
     wrapped: _Command = wraps(function)(command)

@@ -9,7 +9,7 @@ from contextlib import redirect_stderr
 import click
 
 from excise_server.candidates.landing import land_candidates
-from excise_server.candidates.scratch import scratch_copy
+from excise_server.candidates.scratch import checked_links, scratch_copy
 from excise_server.cli.candidate_options import Asked, candidate_options
 from excise_server.cli.options import output_option, verbose_option
 from excise_server.cli.progress import progress
@@ -112,7 +112,7 @@ def command(
     notes = list[str]()
     is_good = True
     if run is not None and repository is not None and landing.order:
-        problem = _run(repository, landing, run, asked.timeout)
+        problem = _run(repository, landing, run, asked)
         notes.append(problem or f"{printable(run)}: passes")
         is_good = anyway or not problem
     undo, commits = None, list[str]()
@@ -159,19 +159,20 @@ def _write_patch(patch: bytes, output: str | None) -> None:
         raise SourceError(f"cannot write {output}: {error.strerror or error}") from error
 
 
-def _run(repository: Repository, landing: Landing, run: str, timeout: float | None) -> str:
+def _run(repository: Repository, landing: Landing, run: str, asked: Asked) -> str:
     """Run a command on the union, and return with which candidate it fails, or an empty string."""
-    order, steps = landing.order, landing.taken.steps
+    order, steps, origin = landing.order, landing.taken.steps, landing.taken.origin
+    linked = checked_links(repository, origin, asked.link)
 
     def reason_with(count: int) -> str:
         files = dict[str, FileEdit]()
         for step in steps[:count]:
             files |= step
         changed = [file for file in files.values() if file.is_edit]
-        with scratch_copy(repository, landing.taken.origin, changed) as (folder, left_out):
+        with scratch_copy(repository, origin, changed, linked) as (folder, left_out):
             for path in left_out if count == len(steps) else ():
                 say(f"not in the scratch copy: {shown_name(path)}")
-            return run_on_mix(folder, run, timeout)
+            return run_on_mix(folder, run, asked.timeout)
 
     if not (reason := reason_with(len(steps))):
         return ""

@@ -46,6 +46,12 @@ from excise_server.wire.documents import json_text
 @click.argument("candidates", nargs=-1, metavar="[CANDIDATE...]")
 @candidate_options
 @verdict_option
+@click.option(
+    "--junit",
+    metavar="FILE",
+    default="",
+    help="Where the command of --run writes JUnit XML: tests are told by name.",
+)
 @intent_option
 @path_option
 @click.option(
@@ -61,6 +67,7 @@ def command(
     asked: Asked,
     *,
     candidates: tuple[str, ...],
+    junit: str,
     intent: str,
     verdicts: tuple[str, ...],
     path: tuple[str, ...],
@@ -90,7 +97,9 @@ def command(
     before it. HTML and JSON have both.
 
     Git is only read, and only the command of --run is run, with your rights: on the target, and
-    once for each same code with the same tests. Its exit status alone is the verdict.
+    once for each same code with the same tests, on what is compared: the target with its edits. A
+    worktree that started from the target is that; others have a scratch copy, into which --link
+    links folders that git ignores. Its exit status alone is the verdict.
     """
     repo, selection = asked.repo, asked.selection
     top, found = read_candidates(asked, candidates)
@@ -98,12 +107,16 @@ def command(
     if not found.found and format == "text":
         show("\n".join(nothing_found(selection, found)), output)
         return report_rejected(found.rejected)
+    if junit and asked.run is None:
+        raise click.UsageError("--junit needs --run COMMAND.")
+    if os.path.isabs(junit) or ".." in junit.split("/"):
+        raise click.UsageError("--junit names a file in the folder of a run, as 'report.xml' does.")
     judged, bad = read_verdicts(verdicts)
     interrupted = False
     if asked.run is not None:
         is_repository = asked.origin is None
         place = opened(repo, only_commits=not selection.worktrees) if is_repository else top
-        runs = run_checks(found, place, asked, asked.run)
+        runs = run_checks(found, place, asked, asked.run, junit)
         judged += runs.verdicts
         interrupted = runs.interrupted
     begin_parsing()
@@ -115,7 +128,18 @@ def command(
 
             document = chosen_hunks(document, path)
     # A branch is found by its name.
-    left_out = ("git", "verdicts", "run", "timeout", "path", "against", "format", "output")
+    left_out = (
+        "git",
+        "verdicts",
+        "run",
+        "junit",
+        "link",
+        "timeout",
+        "path",
+        "against",
+        "format",
+        "output",
+    )
     options = shlex.join(given_options(*left_out, "task", "intent", "verbose"))
     page = Page(document, verbose=verbose, options=printable(options))
     # Views are imported late: most import rich, which the help does not need.

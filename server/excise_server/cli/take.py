@@ -14,7 +14,7 @@ import click
 import msgspec
 
 from excise_server.candidates.chosen import take_from_review
-from excise_server.candidates.scratch import scratch_copy
+from excise_server.candidates.scratch import checked_links, scratch_copy
 from excise_server.candidates.written import Checkout, opened_checkout
 from excise_server.cli.candidate_options import Asked, candidate_options, given_options
 from excise_server.cli.options import choice_option
@@ -135,7 +135,9 @@ def command(
             say(str(error).replace(error.mend, mend, 1) if options else str(error))
             return 1
     if run is not None and result.files:
-        with scratch_copy(opened(repo), result.origin, result.files) as (folder, left_out):
+        repository = opened(repo)
+        linked = checked_links(repository, result.origin, asked.link)
+        with scratch_copy(repository, result.origin, result.files, linked) as (folder, left_out):
             for path in left_out:
                 say(f"not in the scratch copy: {visible(path)}")
             reason = run_on_mix(folder, run, asked.timeout)

@@ -35,6 +35,7 @@ def run_checks(
     repository: Repository | str,
     asked: Asked,
     run: str,
+    junit: str,
 ) -> Runs:
     """Run a command for candidates and on their base, and report progress on standard error.
 
@@ -42,6 +43,7 @@ def run_checks(
 
     - ``repository``: the repository of the candidates, or the folder that they all began as.
     - ``asked``: how they were chosen, and of which task.
+    - ``junit``: the file in which the command names its tests, if there is one.
     """
     with progress("Comparing"):
         classes = _classes(candidates, asked.task)
@@ -52,11 +54,12 @@ def run_checks(
             repository,
             candidates.origin,
             saved=asked.selection.onto == SAVED,
+            links=asked.link,
             say=say,
         )
     of_class = [[candidates.found[index] for index in members] for members in classes]
     jobs, seconds = asked_jobs() or JOBS, asked.timeout or SECONDS
-    runs = run_for(run, of_class, place, jobs=jobs, seconds=seconds, say=say)
+    runs = run_for(run, of_class, place, jobs=jobs, seconds=seconds, junit=junit, say=say)
     if runs.verdicts:
         say(f"verdicts for --verdicts: {runs.file}")
     return runs

@@ -14,6 +14,7 @@ from typing import Annotated, Literal
 import msgspec
 
 from excise_server.foundation.escape import shortened
+from excise_server.foundation.inputs import first_few
 from excise_server.review.candidate import Candidate, candidates_called
 
 Outcome = Literal["passed", "failed", "undecided"]
@@ -22,7 +23,7 @@ FAILED: Outcome = "failed"
 UNDECIDED: Outcome = "undecided"
 
 TELLS_NOBODY = "tells nobody apart"
-"""How a note ends of a check that all pass, the target too."""
+"""How a note ends of a check that all pass, or all fail, the target too."""
 
 _SHOWN = 100
 """Most characters shown of a name that no candidate has."""
@@ -34,7 +35,7 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The result of one check for one candidate, also a line of a file of verdicts.
 
     - ``passed``: None if it ran without reaching a verdict: ``reason`` says why.
-    - ``reason``: why it did not pass, in a few words.
+    - ``reason``: why it did not pass, or which tests differ from those of the target.
     - ``digest``: the candidate's digest when it was checked, or empty if that is not known.
     - ``base_passed``: whether the target passes the check, too; None if it has no verdict.
     """
@@ -123,6 +124,25 @@ class Verdicts:
 NO_VERDICTS = Verdicts()
 
 
+def tests_by_name(own: Mapping[str, bool], target: Mapping[str, bool]) -> str:
+    """Say which tests have another outcome than on the target, or fail there, too.
+
+    >>> tests_by_name({"test_a": False, "test_b": True}, {"test_a": True, "test_b": False})
+    'fails test_a, which passes on the target; passes test_b, which fails on the target'
+    """
+    parts = list[str]()
+    for passed, before, verb, does in (
+        (False, True, "fails", "passes on the target"),
+        (True, False, "passes", "fails on the target"),
+        (False, False, "fails", "fails on the target, too"),
+    ):
+        names = [name for name, ok in own.items() if ok is passed and target.get(name) is before]
+        if names and not (parts and passed is before):
+            verb_there = does if len(names) == 1 else does.replace("es ", " ").replace("ls ", "l ")
+            parts.append(f"{verb} {first_few(names)}, which {verb_there}")
+    return "; ".join(parts)
+
+
 def match_verdicts(verdicts: Iterable[Verdict], candidates: Sequence[Candidate]) -> Verdicts:
     """Assign verdicts to their candidates.
 
@@ -155,8 +175,9 @@ def match_verdicts(verdicts: Iterable[Verdict], candidates: Sequence[Candidate])
         for check, verdict in by_check.items():
             of_checks[check].append(verdict)
     for check, every in of_checks.items():
-        if all(verdict.passed and verdict.base_passed for verdict in every):
-            name = shortened(check, _SHOWN) or "the check"
-            notes[f"{name} passes on the target, too: passing {TELLS_NOBODY}"] = None
+        for passed, words in ((True, ("passes", "passing")), (False, ("fails", "failing"))):
+            if all(each.passed is passed and each.base_passed is passed for each in every):
+                name = shortened(check, _SHOWN) or "the check"
+                notes[f"{name} {words[0]} on the target, too: {words[1]} {TELLS_NOBODY}"] = None
     by_id = {identity: tuple(by_check.values()) for identity, by_check in checks.items()}
     return Verdicts(by_id, tuple(unknown), tuple(notes))

@@ -73,6 +73,19 @@ def read_junit(start: bytes, stream: IO[bytes], limit: int) -> list[Suite]:
 
     - ``start``: the bytes that were already read from the stream.
     """
+    return _parsed(start, stream, limit).suites
+
+
+def read_tests(folder: str, path: str) -> dict[str, bool]:
+    """Return whether each test passed, by its name, from a JUnit file in a folder.
+
+    Raises SourceError if it cannot be read, or leads out of the folder.
+    """
+    stream = io.BytesIO(read_bytes(os.path.join(folder, path), [folder]))
+    return _parsed(b"", stream, MAX_FILE).outcomes
+
+
+def _parsed(start: bytes, stream: IO[bytes], limit: int) -> _JUnitReader:
     reader = _JUnitReader()
     parser = expat.ParserCreate()
     parser.StartDoctypeDeclHandler = _refuse
@@ -94,7 +107,7 @@ def read_junit(start: bytes, stream: IO[bytes], limit: int) -> list[Suite]:
         raise SourceError(f"unreadable XML: {error}") from error
     if not reader.is_junit:
         raise SourceError("not JUnit XML: no testsuite in it")
-    return reader.suites
+    return reader
 
 
 def _refuse(*_: object) -> None:
@@ -116,6 +129,7 @@ class _JUnitReader:
 
     def __init__(self) -> None:
         self.is_junit = False
+        self.outcomes: dict[str, bool] = {}
         self._by_name: dict[str, Suite] = {}
         self._suite: Suite | None = None
         self._said = 0  # how many tests failed, by the outermost suite's own count
@@ -157,6 +171,8 @@ class _JUnitReader:
             suite, (name, failed, skipped) = self._within(), self._test
             suite.failed += failed
             suite.skipped += skipped and not failed
+            if failed or not skipped:  # one of several of a name that fails decides
+                self.outcomes[name] = self.outcomes.get(name, True) and not failed
             if failed and len(suite.failing) <= _KEPT_NAMES:
                 suite.failing.append(name)
             self._test = None
