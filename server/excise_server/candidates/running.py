@@ -20,6 +20,7 @@ from excise_server.candidates.chosen import chosen_tasks
 from excise_server.candidates.compared import compared, scored
 from excise_server.candidates.scratch import MOST, checked_links, scratch_copy
 from excise_server.foundation.escape import visible
+from excise_server.foundation.files import make_private
 from excise_server.foundation.inputs import SourceError, first_few, megabytes
 from excise_server.git.repository import Repository
 from excise_server.processes.lifetime import StopFlag
@@ -175,14 +176,14 @@ def _write_log(folder: Path, number: int, candidate: Candidate, ended: Ended) ->
     plain = re.sub(r"[^A-Za-z0-9._-]+", "-", candidate.label).strip(".-")[:60] or "candidate"
     cut = f"[excise: {ended.cut:,} bytes left out]\n" if ended.cut else ""
     with suppress(OSError):
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)  # a run may have removed it
+        make_private(folder)  # a run may have removed it
         (folder / f"{number:03}-{plain}.log").write_bytes(cut.encode() + ended.output)
 
 
 def _write_verdicts(runs: Runs, say: Said) -> None:
     """Replace the file of the verdicts: a run may have changed the existing one."""
     try:
-        runs.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_private(runs.folder)
         descriptor, written = tempfile.mkstemp(suffix=".jsonl", dir=runs.folder)
         with open(descriptor, "wb") as file:
             file.writelines(msgspec.json.encode(verdict) + b"\n" for verdict in runs.verdicts)
@@ -197,7 +198,7 @@ def _new_folder() -> Path:
         raise SourceError("no cache folder for the output", hint="set HOME or XDG_CACHE_HOME")
     top = cache / "runs"
     try:
-        top.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_private(top)
         former = sorted(path for path in top.iterdir() if path.is_dir() and not path.is_symlink())
         for old in former[: max(0, len(former) - _KEPT_FOLDERS + 1)]:
             with suppress(OSError):  # not empty: it contains files that we never make

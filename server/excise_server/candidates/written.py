@@ -49,7 +49,7 @@ from excise_server.candidates.journal import (
 )
 from excise_server.foundation.changes import LINK, Side
 from excise_server.foundation.escape import visible
-from excise_server.foundation.files import is_refused_by_git
+from excise_server.foundation.files import is_refused_by_git, make_private
 from excise_server.foundation.inputs import SourceError, first_few
 from excise_server.review.composing import check_no_submodule, edited_beside, is_same_file
 from excise_server.review.git_patch import FileEdit
@@ -111,7 +111,7 @@ def opened_checkout(
         raise SourceError("no folder for the journal", hint="set HOME or XDG_CACHE_HOME")
     try:
         if make:
-            os.makedirs(place, mode=0o700, exist_ok=True)
+            make_private(place)
         journal = TakeJournal(place, parts, make=make)
     except OSError as error:
         if isinstance(error, FileNotFoundError) and not make:

@@ -12,6 +12,7 @@ import click
 
 from excise_server.cli.streams import say, set_up_streams
 from excise_server.foundation.escape import printable
+from excise_server.foundation.streams import OutputError, open_streams
 from excise_server.version import VERSION
 
 # The summary of each command, whose module is imported when it is used, and not to list this.
@@ -115,6 +116,8 @@ def excise() -> None:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return its exit code. Errors are one line on standard error."""
     words = _with_command(sys.argv[1:] if arguments is None else arguments)
+    if arguments is None:
+        open_streams()
     survives = words[0] in _PARSING or words[0] == "eval"
     if arguments is not None or not survives or os.name != "posix":
         return _main(words)
@@ -138,12 +141,16 @@ def _main(arguments: Sequence[str], forks: bool = False) -> int:
     try:
         code = _run(arguments, forks)
         sys.stdout.flush()
+        return code
     except (_ReaderGoneError, BrokenPipeError):
-        # Nobody reads the buffered output; the interpreter would complain about it at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 141
+        code = 141
+    except OutputError as error:
+        say(f"cannot write to standard output: {error.strerror}")
+        code = 1
     except KeyboardInterrupt:  # once the command is done: until then, click makes it an Abort
         return 130
+    # The rest of the buffered output goes nowhere; the interpreter would complain at exit.
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return code
 
 
@@ -164,7 +171,7 @@ def _run(arguments: Sequence[str], forks: bool) -> int:
         return 2
     except click.Abort:
         return 130
-    except _ReaderGoneError:
+    except (_ReaderGoneError, OutputError):
         raise
     except Exception as error:  # the last resort: a bug is also reported in one line
         from excise.errors import ExciseError
@@ -173,6 +180,13 @@ def _run(arguments: Sequence[str], forks: bool) -> int:
         if isinstance(error, SourceError | UnansweredError | ExciseError):
             say(str(error))
             return 2
+        for what, works in (("read standard input", lambda: os.read(0, 0)),
+                            ("find the current folder", os.getcwd)):  # fmt: skip
+            try:
+                works()
+            except OSError as reason:
+                say(f"cannot {what}: {reason.strerror}")
+                return 2
         if os.environ.get("EXCISE_TRACEBACK"):
             raise
         failure = f"{type(error).__name__}: {error}"

@@ -39,6 +39,21 @@ KINDS = {
 """What is refused, and what may help."""
 
 
+def make_private(folder: str | os.PathLike[str]) -> None:
+    """Make a folder, and those above it that are missing, for the user alone.
+
+    Raises OSError if it is not made and not there.
+    """
+    parent = os.path.dirname(folder)
+    if parent and not os.path.isdir(parent):
+        make_private(parent)  # `os.makedirs` gives these the permissions that the umask leaves
+    try:
+        os.mkdir(folder, 0o700)
+    except FileExistsError:
+        if not os.path.isdir(folder):
+            raise
+
+
 def read_text(path: str, *, encoding: str | None = None, descriptors: bool = False) -> str:
     """Read one file as text: by ``encoding``, else by its byte order mark, else as UTF-8.
 

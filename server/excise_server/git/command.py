@@ -15,6 +15,7 @@ from __future__ import annotations
 import os
 import re
 import signal
+import stat
 import subprocess
 import tempfile
 import time
@@ -78,10 +79,18 @@ _OVERRIDES = (
     "credential.helper=",
     "diff.external=",
     "diff.suppressBlankEmpty=false",
+    "i18n.commitEncoding=UTF-8",
+    "i18n.logOutputEncoding=UTF-8",
     "protocol.allow=never",
     "safe.bareRepository=explicit",
     "submodule.recurse=false",
 )
+_FILES = {"core.attributesfile": "attributes", "core.excludesfile": "ignore"}
+"""Settings that name a file, and its name below the user's folder where nothing is set."""
+
+_READS_FILES = frozenset({"check-attr", "grep", "ls-files"})
+"""The commands that read these files."""
+
 _KEPT = ("GIT_CONFIG_GLOBAL", "GIT_EXEC_PATH", "GIT_CEILING_DIRECTORIES")
 _SET = {
     "GIT_ALLOW_PROTOCOL": "",
@@ -160,16 +169,39 @@ class Git:
         self._is_scratch = is_scratch
         # What made one call hang would make all others hang: the calls that were given up.
         self._given_up: list[str] = []
+        self._users: list[str] = []
 
     def at(self, folder: str) -> Git:
         """Return the same git in another folder."""
         git = Git(folder, executable=self._executable, seconds=self._seconds)
-        git._given_up = self._given_up
+        git._given_up, git._users = self._given_up, self._users
         return git
 
     def scratch(self, folder: str) -> Git:
         """Return the same git in a scratch repository of ours."""
         return Git(folder, executable=self._executable, seconds=self._seconds, is_scratch=True)
+
+    def _users_files(self) -> list[str]:
+        """Return settings that name the user's files in place of those that a repository names.
+
+        Raises SourceError if git would wait for one, or never end reading it.
+        """
+        if not self._users:
+            pattern = f"^({'|'.join(map(re.escape, _FILES))})$"
+            options = ("--get-regexp", "-z", "--show-scope", pattern)
+            fields = self.run("config", *options, status=(0, 1)).split(b"\0")
+            folder = os.environ.get("XDG_CONFIG_HOME") or os.path.expanduser("~/.config")
+            files = {key: os.path.join(folder, "git", name) for key, name in _FILES.items()}
+            for scope, setting in zip(fields[::2], fields[1::2], strict=False):
+                key, _, value = os.fsdecode(setting).partition("\n")
+                if scope == b"global":
+                    files[key] = os.path.join(self.folder, os.path.expanduser(value))
+            for key, path in files.items():
+                with suppress(OSError):
+                    if not stat.S_ISREG(os.stat(path).st_mode) and path != os.devnull:
+                        raise SourceError(f"{key} of your git names {path!a}: not a regular file")
+            self._users += [part for each in files.items() for part in ("-c", "=".join(each))]
+        return self._users
 
     def run(
         self,
@@ -202,6 +234,7 @@ class Git:
         line = [self._executable, "--no-pager"]
         for override in (*_OVERRIDES, *(_WRITING if index else ())):
             line += ["-c", override]
+        line += self._users_files() if command in _READS_FILES and not self._is_scratch else ()
         own = {"GIT_INDEX_FILE": index, **(environment or {})} if index else {}
         own |= _OURS if self._is_scratch else {}
         line += [*self._bare, *([f"--git-dir={git_dir}"] if git_dir else []), *arguments]

@@ -36,6 +36,7 @@ from pygls.uris import from_fs_path
 
 from excise import Cancelled
 from excise_server.foundation.escape import printable
+from excise_server.foundation.files import make_private
 from excise_server.lsp.rpc import Connection, RequestFailed
 from excise_server.processes.lifetime import StopFlag
 from excise_server.processes.parsers import cache_folder
@@ -212,8 +213,7 @@ class Pages:
         """Write a page, in a thread that may wait, and return its path."""
         folder = self._made() / hashlib.sha256(about.encode("utf-8", "replace")).hexdigest()[:12]
         # Another server may have removed the pages as old, although this one still runs.
-        folder.parent.mkdir(mode=0o700, exist_ok=True)
-        folder.mkdir(mode=0o700, exist_ok=True)
+        make_private(folder)
         path, aside = folder / file_name(name), folder / secrets.token_hex(8)
         with open(os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o400), "wb") as file:
             file.write(text.encode("utf-8", "replace"))
@@ -226,7 +226,7 @@ class Pages:
             if cache is None:
                 raise OSError(0, "no cache folder: set HOME or XDG_CACHE_HOME")
             every = cache / "pages"
-            every.mkdir(mode=0o700, parents=True, exist_ok=True)
+            make_private(every)
             for old in every.iterdir():
                 if not old.is_symlink() and time.time() - old.stat().st_mtime > _KEPT:
                     shutil.rmtree(old, ignore_errors=True)

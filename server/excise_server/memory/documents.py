@@ -25,7 +25,7 @@ from typing import Any
 import msgspec
 
 import excise
-from excise_server.foundation.files import read_bytes
+from excise_server.foundation.files import make_private, read_bytes
 from excise_server.foundation.inputs import SourceError
 from excise_server.processes.parsers import cache_folder
 from excise_server.review.verdicts import Verdict
@@ -162,8 +162,7 @@ def _keep(path: Path, document: ReviewDocument) -> None:
     if msgspec.msgpack.decode(body, type=ReviewDocument) != document:
         return
     data = sha256(path.name.encode() + body).digest() + body
-    for each in (folder.parent, folder):
-        each.mkdir(mode=0o700, parents=True, exist_ok=True)
+    make_private(folder)
     if len(data) > MOST_BYTES or not _is_own(folder):
         return
     _make_room(folder, MOST_BYTES - len(data))

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 from excise.text import normalise
 from excise_server.editor.document import CandidateDecision, CandidateState, Remembered, voice_of
 from excise_server.foundation.database import is_locked, opened, writing
-from excise_server.foundation.files import text_of
+from excise_server.foundation.files import make_private, text_of
 from excise_server.foundation.inputs import SourceError
 from excise_server.sources.finding import Context
 
@@ -357,7 +357,7 @@ class Store:
 
     def _connect(self) -> sqlite3.Connection:
         # A regular file that only the user can read, unless it exists.
-        self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_private(self.path.parent)
         flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
         with open(os.open(self.path, flags, 0o600), "rb") as file:
             if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):

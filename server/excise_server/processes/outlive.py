@@ -19,6 +19,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, NoReturn
 
+from excise_server.foundation.streams import Output, text_over
 from excise_server.processes.parsers import (
     SIZE,
     Guard,
@@ -214,12 +215,12 @@ def _begin(attempts: _Attempts, life: int) -> None:
         os.lseek(0, attempts.start, os.SEEK_SET)
     elif attempts.kept is not None and isinstance(sys.stdin, io.TextIOWrapper):
         os.lseek(attempts.kept, 0, os.SEEK_SET)
-        sys.stdin = _text(io.BufferedReader(_ReplayedInput(attempts.kept)), sys.stdin)
+        sys.stdin = text_over(io.BufferedReader(_ReplayedInput(attempts.kept)), sys.stdin)
     if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout = _text(io.BufferedWriter(_Printed(1, attempts.printed)), sys.stdout)
+        sys.stdout = text_over(io.BufferedWriter(_Printed(1, attempts.printed)), sys.stdout)
     # On a terminal a progress bar says another thing each time.
     if isinstance(sys.stderr, io.TextIOWrapper) and not os.isatty(2):
-        sys.stderr = _text(io.BufferedWriter(_Printed(2, attempts.printed)), sys.stderr)
+        sys.stderr = text_over(io.BufferedWriter(_Printed(2, attempts.printed)), sys.stderr)
 
 
 class _ReplayedInput(io.FileIO):
@@ -243,11 +244,11 @@ class _ReplayedInput(io.FileIO):
     read, readall = io.RawIOBase.read, io.RawIOBase.readall  # type: ignore[assignment]
 
 
-class _Printed(io.FileIO):
+class _Printed(Output):
     """Standard output or error, without what an earlier fork has printed there."""
 
     def __init__(self, stream: int, printed: memoryview) -> None:
-        super().__init__(stream, "wb", closefd=False)
+        super().__init__(stream)
         self._printed, self._before = printed, printed[stream - 1]
 
     def write(self, data: Any) -> int:  # noqa: ANN401 - a buffer
@@ -255,19 +256,6 @@ class _Printed(io.FileIO):
             skipped = min(self._before, memoryview(data).nbytes)
             self._before -= skipped
             return skipped
-        count = os.write(self.fileno(), data)
+        count = super().write(data)
         self._printed[self.fileno() - 1] += count
         return count
-
-
-def _text(
-    binary: io.BufferedReader | io.BufferedWriter, before: io.TextIOWrapper
-) -> io.TextIOWrapper:
-    """Return a stream of text as the one before it was set up."""
-    return io.TextIOWrapper(
-        binary,
-        encoding=before.encoding,
-        errors=before.errors,
-        line_buffering=before.line_buffering,
-        write_through=before.write_through,
-    )

@@ -226,8 +226,10 @@ class Quarantine:
 
     def _write(self, line: str) -> None:
         assert self._path is not None
+        from excise_server.foundation.files import make_private  # few commands ever write
+
         try:
-            self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            make_private(self._path.parent)
             with _opened(self._path, os.O_RDWR | os.O_APPEND | os.O_CREAT) as file:
                 size = os.fstat(file.fileno()).st_size
                 whole = not size or os.pread(file.fileno(), 1, size - 1) == b"\n"
