@@ -147,6 +147,8 @@ def added(
     if not all(members for members, _ in runs):
         return None
     parent = runs[0][0][0].parent
+    if _is_in_list(parent) or any(map(_refers, (member for own, _ in runs for member in own))):
+        return None
     inside = parents.get(parent.type, ())
     if parent.parent is not None and parent.type == "block":
         inside = (*inside, *parents.get(parent.parent.type, ()))
@@ -227,12 +229,29 @@ def _acts(member: Any) -> bool:  # noqa: ANN401
     return any(node.type in _ACTING or node.type in ("default", "wildcard_import") for node in near)
 
 
+def _is_in_list(parent: Any) -> bool:  # noqa: ANN401
+    """Whether a mapping is an entry of a list, as the steps of a workflow are."""
+    above = parent.parent
+    while above is not None and above.type in ("block_node", "flow_node"):
+        above = above.parent
+    return above is not None and above.type in ("block_sequence_item", "flow_sequence", "array")
+
+
+def _refers(member: Any) -> bool:  # noqa: ANN401
+    """Whether a member of YAML names a node, or stands for one that is named before it."""
+    waiting = [member] if member.type == "block_mapping_pair" else []
+    while waiting:
+        node = waiting.pop()
+        if node.type in ("anchor", "alias"):
+            return True
+        waiting += node.named_children
+    return False
+
+
 def _names(node: Any, data: bytes) -> Iterator[str]:  # noqa: ANN401
     """Yield the names that a member gives to its parent: those of an import are what it binds."""
     if node.type.startswith(_IMPORTS):
-        bound = [*node.children_by_field_name("name"), *_specifiers(node)]
-        for name in bound or [node]:
-            yield _text(name.child_by_field_name("alias") or name, data)
+        yield from _bound(node, data)
         return
     inner = node.child_by_field_name("definition") or node.child_by_field_name("declaration")
     if inner is not None:
@@ -250,6 +269,36 @@ def _names(node: Any, data: bytes) -> Iterator[str]:  # noqa: ANN401
         # The type of a receiver of Go is the beginning of a qualified name.
         owner = "" if receiver is None else f"{re.sub(r'^.* |[(*)]', '', _text(receiver, data))}."
         yield owner + _text(name, data).strip("\"'")
+
+
+def _bound(node: Any, data: bytes) -> Iterator[str]:  # noqa: ANN401
+    """Yield the names that an import binds; its whole text if it binds none by name."""
+    if node.type == "import_declaration" and node.child_by_field_name("name") is None:  # of Java
+        path = [child for child in node.named_children if child.type.endswith("identifier")]
+        yield _text(path[0], data).rpartition(".")[2] if path else _text(node, data)
+    elif node.type == "use_declaration":
+        waiting = list(node.named_children)
+        while waiting:
+            use = waiting.pop()
+            alias = use.child_by_field_name("alias") or use.child_by_field_name("name")
+            if alias is not None:
+                yield _text(alias, data)
+            elif use.type in ("use_list", "scoped_use_list"):
+                waiting += (
+                    use.child_by_field_name("list").named_children
+                    if use.type[:1] == "s"
+                    else use.named_children
+                )
+            elif use.type != "visibility_modifier":
+                yield _text(use, data)
+    elif node.type == "import_spec":  # of Go
+        name, path = node.child_by_field_name("name"), node.child_by_field_name("path")
+        yield _text(name or path, data).strip('"').rpartition("/")[2]
+    else:
+        for name in [*node.children_by_field_name("name"), *_specifiers(node)] or [node]:
+            bound = _text(name.child_by_field_name("alias") or name, data)
+            is_package = node.type == "import_statement" and name.type == "dotted_name"
+            yield bound.partition(".")[0] if is_package else bound
 
 
 def _specifiers(node: Any) -> Iterator[Any]:  # noqa: ANN401

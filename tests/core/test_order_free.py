@@ -76,7 +76,7 @@ JAVA = "import a.b;\nclass A {\n  int f() {return 1;}\n}\n"
             "java",
             False,
         ),
-        (JAVA, 1, "import a.c;\n", "import b.c;\n", "java", True),
+        (JAVA, 1, "import a.c;\n", "import b.d;\n", "java", True),
         (
             '#include "a.h"\nint f(void) { return 1; }\n',
             1,

@@ -125,6 +125,24 @@ def is_changelog(path: str) -> bool:
     return stem in _ENTRIES_OF and extension in ("", "md", "rst", "txt")
 
 
+_ENTRY_LINES = re.compile(r"(?:(?:[*+-] |[ \t]+\S).*\n|[ \t]*\n)+")
+_NUMBER = re.compile(r"(?:#|!|GH-|/pull/|/issues/)(\d+)")
+
+
+def are_entries(*parts: str) -> bool:
+    r"""Whether texts are entries of a changelog, without a heading, and no two about one thing.
+
+    >>> are_entries("- New, see #7\n", "- Fix #8\n"), are_entries("- New, #7\n", "- Newer, #7\n")
+    (True, False)
+    """
+    if not all(_ENTRY_LINES.fullmatch(part) for part in parts):
+        return False
+    about = [
+        {*_NUMBER.findall(part), *filter(None, map(str.strip, part.split("\n")))} for part in parts
+    ]
+    return sum(map(len, about)) == len(set[str]().union(*about))
+
+
 def script_stem(path: str) -> str:
     """Return the name without extension of a script that may be left behind, or an empty string.
 

@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from excise.replay import Conflict, replay_lines
+from excise.replay import Conflict, ReplayedLines, replay_lines
 from excise.text import raw_lines
 from excise_server.foundation.changes import Side
 from excise_server.foundation.file_bytes import ByteLines, read_line
@@ -65,10 +65,15 @@ def conversion(old: ByteLines, new: ByteLines) -> Conversion:
 
 
 class Merged(NamedTuple):
-    """The merged bytes, nobody's if there are conflicts, as `excise.Replayed` has them."""
+    """The merged bytes, nobody's if there are conflicts, and how their lines were merged."""
 
     data: bytes
-    conflicts: tuple[Conflict, ...]
+    replayed: ReplayedLines
+
+    @property
+    def conflicts(self) -> tuple[Conflict, ...]:
+        """As `excise.Replayed` has them."""
+        return self.replayed.conflicts
 
 
 def merged_bytes(base: Side, origin: Side, revision: Side) -> Merged | None:
@@ -106,7 +111,7 @@ def merged_bytes(base: Side, origin: Side, revision: Side) -> Merged | None:
     parts.append((lines[line:], False))
     mark = (r if r.mark != b.mark else o).mark
     end = converted.end or o.end or r.end or b"\n"
-    return Merged(mark + joined(parts, end), merged.conflicts)
+    return Merged(mark + joined(parts, end), merged)
 
 
 def _seen(

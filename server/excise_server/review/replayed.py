@@ -6,14 +6,20 @@ UTF-16) replaces the target's version, and a note says so.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
-from excise.replay import ALREADY
+from excise.languages import resolve
+from excise.parents import lost_parents
+from excise.replay import ALREADY, ReplayedLines
+from excise.text import raw_lines
 from excise_server.foundation.changes import Side, renamed_files
 from excise_server.foundation.inputs import SourceError
+from excise_server.review.kinds import are_entries, is_changelog
 from excise_server.review.merged_bytes import merged_bytes
+from excise_server.review.relations import additions
 
 CREATES = "it creates the file"
 DELETES = "it deletes the file"
@@ -22,6 +28,7 @@ DELETED = "the target deleted this file"
 MOVED = "the target renamed the folder of this file"
 REWROTE = "the target changed this file, too"
 SAME_LINES = "the target changed these lines, too"
+OTHER_PARENT = "its lines would come into another function or section of the target"
 
 
 @dataclass(slots=True)
@@ -120,12 +127,83 @@ def _merged(
     if merged is None:
         result.conflicts[path] = REWROTE
         return revision
+    side = Side(mode, merged.data)
+    before, after = raw_lines(revision.text or ""), raw_lines(side.text or "")
     if merged.conflicts:
-        result.conflicts[path] = SAME_LINES
-        result.disputed[path] = tuple(conflict.origin for conflict in merged.conflicts)
+        if blocks := _order_free(path, after, merged.replayed):
+            result.beyond_git[path] = blocks
+        else:
+            result.conflicts[path] = SAME_LINES
+            result.disputed[path] = tuple(conflict.origin for conflict in merged.conflicts)
     elif merged.data == origin.data:
         result.notes.append((path, ALREADY))
-    return Side(mode, merged.data)
+    elif lost := _lost(path, before, after, merged.replayed):
+        result.conflicts[path] = OTHER_PARENT
+        result.disputed[path] = lost
+    return side
+
+
+def _order_free(
+    path: str, after: Sequence[str], replayed: ReplayedLines
+) -> tuple[tuple[int, int], ...]:
+    """Return the lines of the result in which both sides add what may stand in any order.
+
+    Nothing if git has a conflict of another kind. The target's lines come first.
+    """
+    blocks = []
+    for conflict in replayed.conflicts:
+        lo, hi = conflict.origin
+        start = lo + sum(
+            edit.a_hi - edit.a_lo - edit.o_hi + edit.o_lo
+            for edit in replayed.edits
+            if edit.o_hi <= lo
+        )
+        middle, stop = (
+            start + hi - lo,
+            start + hi - lo + conflict.revision[1] - conflict.revision[0],
+        )
+        parts = ["".join(after[start:middle]), "".join(after[middle:stop])]
+        whole = [conflict.origin_text, conflict.revision_text]
+        if conflict.base[0] < conflict.base[1] or parts != whole:
+            return ()
+        rest = "".join([*after[:start], *after[stop:]])
+        if is_changelog(path):
+            is_free = are_entries(*parts)
+        else:
+            is_free = additions(path, rest, start, *parts) is not None
+        if not is_free:
+            return ()
+        blocks.append((start, stop))
+    return tuple(blocks)
+
+
+def _lost(
+    path: str, before: Sequence[str], after: Sequence[str], replayed: ReplayedLines
+) -> tuple[tuple[int, int], ...]:
+    """Return the lines of the target in whose place lines with another parent would come.
+
+    - ``before``, ``after``: the lines of the candidate and of the result.
+    """
+    places, own = [-1] * len(before), list[int]()
+    edits, growth = replayed.edits, 0
+    shifts = [(0, 0)]
+    for edit in edits:
+        at = edit.o_lo + growth
+        for line in range(edit.a_lo, edit.a_hi):
+            places[line] = at + line - edit.a_lo
+        own += range(edit.a_lo, edit.a_hi)
+        growth += edit.a_hi - edit.a_lo - edit.o_hi + edit.o_lo
+        shifts.append((edit.o_hi, growth))
+    for _, o_line, line, count in replayed.kept:
+        shift = shifts[bisect_right(shifts, (o_line, len(after))) - 1][1]
+        places[line : line + count] = range(o_line + shift, o_line + shift + count)
+    texts = "".join(before), "".join(after)
+    lost = lost_parents(*texts, places, own, resolve(None, path, texts[1]))
+    return tuple(
+        (edit.o_lo, edit.o_hi)
+        for edit in edits
+        if any(edit.a_lo <= line < edit.a_hi for line in lost)
+    )
 
 
 def _is_same(a: Side | None, b: Side | None) -> bool:
