@@ -324,6 +324,8 @@ def _answers(out: bytes) -> Iterator[_Answer]:
             if status == b"0":
                 while parts[at]:
                     if (match := _STAGE.fullmatch(parts[at])) is None:
+                        if at + 1 == len(parts):
+                            return
                         raise SourceError("git merge-tree gave unexpected output")
                     stages.setdefault(os.fsdecode(match[4]), set()).add(int(match[3]))
                     at += 1
