@@ -6,7 +6,6 @@ import contextlib
 import random
 import shutil
 import subprocess
-import sys
 import zipfile
 from io import BytesIO
 from pathlib import Path
@@ -105,41 +104,6 @@ GROWING = {
 }  # fmt: skip
 
 
-def lines_run(data):
-    """Count the lines of Python that reading, pairing and comparing run."""
-    count = 0
-
-    def trace(frame, event, _):
-        nonlocal count
-        count += event == "line"
-        return trace
-
-    before = sys.gettrace()
-    sys.settrace(trace)
-    try:
-        messages = read(data)
-        postings(messages)
-        pool = Pool()
-        for message in messages[:2]:
-            pool.add(message.patch)
-            patch_id(message.patch)
-        if len(pool) > 1:
-            pool.compare(0, 1)
-        elif len(pool):
-            pool.compare(0, 0)
-    finally:
-        sys.settrace(before)
-    return count
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", GROWING)
-def test_work_grows_with_the_input(name):
-    small, large = (lines_run(GROWING[name](n)) for n in (60, 240))
-    assert small > 100
-    assert large < 5 * small
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "data",
@@ -182,14 +146,6 @@ def test_a_message_id_twice_is_two_messages():
     found = read((FROM + HEAD + b"\n" + DIFF) * 2)
     assert [message.message_id for message in found] == ["<1@b>"] * 2
     assert [posting.messages for posting in postings(found)] == [(0,), (1,)]
-
-
-def test_a_patch_against_itself():
-    pool = Pool()
-    pool.add(parse(DIFF)), pool.add(parse(DIFF))
-    found = pool.compare(0, 1)
-    assert (found.exact, found.contained_in_a, found.contained_in_b) == (1, 1, 1)
-    assert pool.compare(0, 0) == found
 
 
 def test_a_message_over_the_limit_leaves_the_others():

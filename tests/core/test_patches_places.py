@@ -229,15 +229,6 @@ def test_exchanging_the_patches_changes_nothing(compare_patches, a, b, key):
     assert found.contained == other.contained[::-1]
 
 
-@given(a=_PATCH)
-@examples(100)
-def test_a_patch_is_itself_and_line_numbers_do_not_count(compare_patches, a):
-    alone = compare_patches(a, a)
-    assert (alone.exact, alone.anchored, alone.anywhere, alone.word) == (1, 1, 1, "identical")
-    moved = a.replace(b"@@ -1,", b"@@ -71,").replace(b" +1,", b" +75,")
-    assert compare_patches(a, moved).anchored == 1
-
-
 @given(a=_PATCH, b=_PATCH)
 @examples(150)
 def test_places_only_take_away(compare_patches, a, b):

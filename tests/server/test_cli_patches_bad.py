@@ -10,7 +10,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from tests.server.command import excise, spawn
+from tests.server.command import excise
 from tests.server.test_cli_patches import AGAIN, COVER, FROM, ONE, OTHER, mail
 
 BOX = COVER + ONE + OTHER + AGAIN
@@ -24,31 +24,6 @@ def grouped(*arguments, code=0, stdin=""):
 
 def reasons(found):
     return {rejected["id"]: rejected["reason"] for rejected in found["rejected"]}
-
-
-@pytest.mark.parametrize("stop", range(1, len(BOX), 37))
-def test_a_mailbox_cut_anywhere(stop):
-    ran = excise("cluster", "-", "--format", "json", stdin=BOX[:stop])
-    assert ran.code in (0, 1, 2)
-    assert "internal error" not in ran.err
-    if ran.code < 2:
-        whole = BOX[:stop].count("-- \n2.40.1\n")
-        entries = len(ran.json["patches"]) + len(ran.json["covers"]) + len(ran.json["rejected"])
-        assert entries >= whole
-
-
-@pytest.mark.slow
-def test_a_mail_of_two_hundred_megabytes(tmp_path):
-    huge = tmp_path / "huge.eml"
-    with open(huge, "wb") as file:
-        file.write(b"From: A <a@b>\nSubject: huge\n\n--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n")
-        for _ in range(200):
-            file.write(b"+" + b"x" * 999_998 + b"\n")
-    (tmp_path / "one.patch").write_text(ONE)
-    found = grouped(str(tmp_path), code=1)
-    assert reasons(found) == {"huge.eml": "the message has 200.0 MB, limit 25 MB"}
-    assert [entry["id"] for entry in found["patches"]] == ["one.patch"]
-    huge.unlink()
 
 
 def test_a_queue_over_the_limit_is_not_read(tmp_path, monkeypatch):
@@ -131,30 +106,3 @@ def test_what_else_lies_in_a_folder(tmp_path):
         "gone.patch": "a link to a file that does not exist",
         "pipe.patch": "it is not a regular file",
     }
-
-
-@pytest.mark.slow
-def test_parts_nested_without_end():
-    depth = 3000
-    heads = "".join(
-        f"Content-Type: multipart/mixed; boundary=b{at}\n\n--b{at}\n" for at in range(depth)
-    )
-    deep = f"{FROM}Subject: deep\nMIME-Version: 1.0\n{heads}\nx\n\n"
-    found = grouped("-", stdin=deep + ONE, code=1)
-    assert reasons(found) == {"-#1": "its parts are nested over 20 deep"}
-    assert len(found["patches"]) == 1
-
-
-@pytest.mark.slow
-def test_two_hundred_messages_of_one_id():
-    sent = mail("x", "a", "b", more="Message-ID: <1@x>\n") * 200
-    found = grouped("-", stdin=sent)
-    assert len(found["clusters"]) == 1
-    assert len(found["notes"]) == 199
-
-
-@pytest.mark.slow
-def test_standard_input_that_is_closed():
-    ran = spawn("cluster", "-", stdin=b"")
-    assert ran.returncode in (1, 2)
-    assert b"internal error" not in ran.stderr

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import io
 import json
 import subprocess
@@ -237,20 +236,6 @@ def test_a_summary_is_the_mean_of_the_lines(tmp_path):
     assert system["signature"] == lines[0]["signature"] + "|bs:1000|seed:0"
     one_task = summarised(tmp_path, "x = 2\n", "x = 3\n", task="t")
     assert excise("eval", one_task).out.endswith("1 tasks, 2 outputs)\n")
-
-
-def test_records_may_be_gzipped(tmp_path):
-    packed = gzip.compress("".join(f"{json.dumps(RECORD)}\n" for _ in range(2)).encode())
-    path = tmp_path / "r.jsonl.gz"
-    path.write_bytes(packed)
-    assert [line["score"] for line in excise("eval", str(path), "--format", "jsonl").lines] == [
-        0.5,
-        0.5,
-    ]
-    path.write_bytes(packed[:-9])
-    ran = excise("eval", str(path), "--format", "jsonl")
-    assert ran.code != 0
-    assert "broken gzip" in ran.err
 
 
 def test_a_rewrite_is_noted_beside_its_score_and_counted():

@@ -89,17 +89,6 @@ def test_two_refs_of_one_commit_are_one(repo):
     assert "#5" not in {entry["id"] for entry in document["proposals"]}
 
 
-def test_a_head_has_the_numbers_of_its_patch(repo, tmp_path):
-    """What `git format-patch` and hosts give as the patch of a request is the same proposal."""
-    for number in (1, 2):
-        mail = repo.git("format-patch", "--stdout", "-1", f"refs/pull/{number}/head")
-        (tmp_path / f"{number}.patch").write_bytes(mail)
-    ran = excise("cluster", str(tmp_path), "--format", "json")
-    (alone,), together = ran.json["pairs"], pair_of(found(repo), "#1", "#2")
-    for key in ("what", "where", "why", "same_edit"):
-        assert alone[key] == together[key]
-
-
 def test_what_the_main_line_has_is_said(repo):
     repo.git("update-ref", "refs/pull/6/head", "main~1^")
     try:

@@ -139,39 +139,6 @@ def test_attributes_give_headings_by_both_doors(repo):
     assert b"def pull(self):" in headings
 
 
-GUARD = "    if (!jv_is_valid(a)) {\n        jv_free(b);\n        return a;\n    }\n"
-
-
-def test_one_guard_in_two_functions_scores_a_quarter_by_both_doors(repo, tmp_path):
-    """Without headings both would be at one place, as a third of the words around them agree."""
-
-    def function(name, call):
-        return (
-            f"static jv f_{name}(jq_state *jq, jv a, jv b) {{\n"
-            "  if (jv_get_kind(a) == JV_KIND_NUMBER) {\n"
-            f"    a = {call}(jq, a);\n"
-            "@"
-            "  } else if (jv_get_kind(a) != JV_KIND_ARRAY) {\n"
-            f'    return ret_error2(a, b, jv_string("{name}/1 requires parsed inputs"));\n'
-            "  }\n  return b;\n}\n\n"
-        )
-
-    before = "static jv f_localtime(jv a) {\n" + "  next(a);\n" * 9 + "}\n"
-    text = before + function("one", "f_gmtime")
-    text += before.replace("localtime", "gmtime") + function("two", "f_localtime")
-    texts = [text.replace("@", "", 2)]
-    texts.append(text.replace("@", GUARD, 1).replace("@", ""))
-    texts.append(text.replace("@", GUARD, 2))
-    for content in texts:
-        repo.commit(a__c=content)
-    by_git = excise(
-        "cluster", "--format", "json", "-v", "--git", "HEAD~2..HEAD", "--repo", str(repo.path)
-    ).json
-    repo.git("format-patch", "--quiet", "-o", str(tmp_path / "mails"), "HEAD~2..HEAD")
-    by_file = excise("cluster", "--format", "json", "-v", str(tmp_path / "mails")).json
-    assert by_git["scores"][0][2] == by_file["scores"][0][2] == 0.25
-
-
 def test_configuration_of_the_user_changes_no_number(repo):
     repo.commit(a__c="int f(void)\n" + "a\n" * 30)
     repo.commit(a__c="int f(void)\n" + "a\n" * 12 + "b\n\n" + "a\n" * 17)
@@ -300,19 +267,6 @@ def test_the_time_that_git_takes_in_all_is_nobodys_business(repo, monkeypatch):
     queue = read_commits(opened(repo), "main~2000..main")
     assert (len(queue.patches), queue.rejected, queue.notes) == (2000, (), ())
     assert now[0] > 60
-
-
-def test_json_of_commits_is_the_json_of_mails(repo, tmp_path):
-    for n in range(6):
-        repo.commit(a__c="int f(void)\n{\n" + "    x();\n" * (n + 3) + "}\n")
-    by_git = excise(
-        "cluster", "--format", "json", "-v", "--git", "HEAD~5..HEAD", "--repo", str(repo.path)
-    ).json
-    repo.git("format-patch", "--quiet", "-o", str(tmp_path / "mails"), "HEAD~5..HEAD")
-    by_file = excise("cluster", "--format", "json", "-v", str(tmp_path / "mails")).json
-    values = [sorted(score for *_, score in found["scores"]) for found in (by_git, by_file)]
-    assert values[0] == values[1] != []
-    assert by_git["signature"] == by_file["signature"]
 
 
 @pytest.fixture

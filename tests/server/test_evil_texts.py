@@ -20,12 +20,6 @@ EVIL = [
 SLOW = ("py", "x = 1\n", "|+\n" * 9000, "the parser of python took over 10 CPU seconds")
 
 
-@pytest.fixture(params=EVIL, ids=lambda evil: f"{evil[0]}-{evil[2][:6]!a}")
-def files(request, tmp_path):
-    """An origin, an evil revision between two others, and what is said of the evil one."""
-    return written(tmp_path, *request.param)
-
-
 def written(tmp_path, extension, text, evil, reason):
     contents = {"a": text, "b": text + "b\n", "evil": evil, "c": text + "c\n"}
     paths = {name: tmp_path / f"{name}.{extension}" for name in contents}
@@ -44,30 +38,6 @@ def test_the_order_ends_with_an_answer_and_a_note(tmp_path, evil):
     assert {entry["id"] for entry in found["ranking"]} == set(paths.values()) - {paths["a"]}
     assert reason in found["notes"][paths["evil"]][0]
     assert all(reason not in note for note in found["notes"].get(paths["b"], []))
-
-
-@pytest.mark.parametrize("door", ["directed", "explain", "clusters", "pairs"])
-def test_every_command_ends(files, door):
-    paths, reason = files
-    a, b, evil, _ = paths.values()
-    arguments = {
-        "directed": [a, b, evil, "--measure", "del:p"],
-        "explain": [a, b, evil, "--explain"],
-        "clusters": [a, b, evil, "--clusters"],
-        "pairs": [a, b, evil],
-    }
-    ran = spawn("compare", *arguments[door], "--format", "json")
-    assert ran.returncode == 0, ran.stderr
-    assert reason in ran.stdout.decode()
-
-
-def test_an_evil_origin_makes_all_lexical(files):
-    paths, reason = files
-    ran = spawn("compare", paths["evil"], paths["b"], paths["c"], "--format", "json")
-    assert ran.returncode == 0, ran.stderr
-    document = json.loads(ran.stdout)
-    assert "|tok:lexical|" in document["signature"]
-    assert all(reason in notes[0] for notes in document["notes"].values())
 
 
 @pytest.mark.parametrize(("extension", "text", "evil", "reason"), EVIL)

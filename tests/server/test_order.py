@@ -135,13 +135,6 @@ def test_where_nobody_agrees_every_door_says_so(tmp_path, monkeypatch):
     assert content(listed)["tasks"][0]["disagree"]
 
 
-def test_an_unknown_intent_is_refused_with_the_two_that_there_are():
-    for command in ("compare", "review"):
-        ran = excise(command, "x", "y", "--intent", "feature")
-        assert ran.code == 2
-        assert "'fix', 'change'" in ran.err or "'change', 'fix'" in ran.err
-
-
 def test_the_intent_of_an_editor_s_settings_orders_its_documents():
     near = "a = abs(1)\nprint(a)\n"
     texts = {"small": "a = 2\n", "near": near, "too": near.replace("(a)", "(-a)")}

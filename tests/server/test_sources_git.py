@@ -10,11 +10,9 @@ import pytest
 from tests.server.git_repository import (
     answer,
     changes,
-    known,
     made_from,
     make,
     needs_git,
-    notes,
     reasons,
     texts,
 )
@@ -108,48 +106,6 @@ def test_a_branch_shown_by_a_worktree_is_one_revision(repo):
     assert collect(repo.context(worktrees=False, git=())).revisions == ()
 
 
-def test_each_is_compared_by_its_own_edits_whatever_it_started_from(repo):
-    branch(repo, "early", "early\n")
-    repo.commit(a__py="one\ntwo\nthree\n")
-    branch(repo, "late", "late\n")
-    found = collect(repo.context())
-    assert made_from(found) == {
-        "branch:early": "one\ntwo\n",
-        "branch:late": "one\ntwo\nthree\n",
-    }
-    assert {name: each.behind for name, each in known(found).items()} == {
-        "branch:early": 1,
-        "branch:late": 0,
-    }
-
-
-def test_several_merge_bases_are_noted(repo):
-    repo.git("branch", "other")
-    left = repo.commit(a__py="left\n")
-    repo.git("checkout", "--quiet", "other")
-    right = repo.commit(a__py="right\n")
-    repo.git("checkout", "--quiet", "main")
-    repo.git("merge", "--quiet", "-s", "ours", "--no-edit", right)
-    repo.commit(a__py="main\n")
-    repo.git("checkout", "--quiet", "other")
-    repo.git("merge", "--quiet", "-s", "ours", "--no-edit", left)
-    repo.commit(a__py="other\n")
-    repo.git("checkout", "--quiet", "main")
-    found = collect(repo.context())
-    assert texts(found) == {"branch:other": "other\n"}
-    assert notes(found)["branch:other"][0] == "several merge bases: the first one is used"
-
-
-def test_no_common_history(repo):
-    repo.git("checkout", "--quiet", "--orphan", "island")
-    repo.commit(a__py="island\n")
-    repo.git("checkout", "--quiet", "main")
-    found = collect(repo.context())
-    assert found.revisions == ()
-    reason = "its history has nothing in common with the target"
-    assert reasons(found) == {"branch:island": reason}
-
-
 def test_the_limit_of_branches_cuts_the_oldest_and_says_whom(repo, monkeypatch):
     monkeypatch.setattr(checkouts, "MAX_REFS", 2)
     for name in ("oldest", "middle", "newest"):
@@ -231,17 +187,6 @@ def test_any_file_name(repo, name):
     for choice in ("head", "index"):
         assert answer(find_origin, repo.context(name, origin=choice)).origin.text == "origin\n"
     assert reasons(collect(context)) == {}
-
-
-def test_a_name_that_is_no_utf8(repo):
-    name = os.fsdecode(b"caf\xe9.py")
-    try:
-        repo.write(name, "origin\n")
-    except OSError:
-        pytest.skip("this file system wants UTF-8 names")
-    repo.commit("latin")
-    branch(repo, "agent", "changed\n", file=name)
-    assert texts(collect(repo.context(name))) == {"branch:agent": "changed\n"}
 
 
 def test_blobs_in_one_process_each_answer_in_its_place(repo):
@@ -348,23 +293,6 @@ def test_what_is_watched(repo):
         (str(repo.path), "a.py"),
         (str(repo.path), "a.py.suggestion-*"),
     }
-
-
-def test_a_revision_of_an_older_text_is_replayed(repo):
-    branch(repo, "agent", "one\nagent\n")
-    repo.commit(a__py="zero\none\ntwo\n")
-    found = collect(repo.context(origin="head"))
-    assert texts(found) == {"branch:agent": "zero\none\nagent\n"}
-    assert found.target == "zero\none\ntwo\n"
-    assert notes(found) == {}
-
-
-def test_both_changed_the_same_lines(repo):
-    branch(repo, "agent", "one\nagent\n")
-    repo.commit(a__py="one\ntarget\n")
-    found = collect(repo.context(origin="head"))
-    assert texts(found) == {"branch:agent": "one\nagent\n"}
-    assert notes(found) == {"branch:agent": ["the target changed these lines, too"]}
 
 
 def test_what_has_landed_is_named_and_left_out(repo):

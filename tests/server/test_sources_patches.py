@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import base64
-import quopri
-
 import pytest
-from tests.server.command import excise
 from tests.server.git_repository import made_from, make, needs_git, notes, reasons, texts
 
 from excise_server.foundation.file_bytes import blob_ids
@@ -122,68 +118,6 @@ def test_the_forms_of_format_patch(repo, options, ending):
     found = ask(repo)
     assert texts(found) == {"patch:1": text}
     assert found.versions[0].candidate.given == "Größe 1"
-
-
-@needs_git
-@pytest.mark.parametrize("encoding", ["base64", "quoted-printable"])
-def test_bodies_that_mail_encodes(repo, encoding):
-    diff = repo.git("diff", "main", change(repo, "ten", CHANGED + "ä = 1\n"))
-    body = base64.encodebytes(diff) if encoding == "base64" else quopri.encodestring(diff)
-    head = f"From: a@b\nSubject: =?utf-8?q?=C3=A4?=\n\tb\nContent-Transfer-Encoding: {encoding}\n\n"
-    repo.write("p/1.eml", head.encode() + body)
-    found = ask(repo)
-    assert texts(found) == {"patch:1": CHANGED + "ä = 1\n"}
-    assert found.versions[0].candidate.given == "ä b"
-
-
-def attached(diff: bytes, encoding: str, kind: str = "application/octet-stream") -> bytes:
-    """Return a mail whose patch is a file."""
-    body = base64.encodebytes(diff) if encoding == "base64" else quopri.encodestring(diff)
-    head = (
-        "From: Ada <ada@example.org>\nSubject: [PATCH] ten\nMIME-Version: 1.0\n"
-        'Content-Type: multipart/mixed; boundary="b"\n\n'
-        "--b\nContent-Type: text/plain\n\nSee the file.\n\n"
-        f'--b\nContent-Type: {kind}; name="ten.patch"\n'
-        'Content-Disposition: attachment; filename="ten.patch"\n'
-        f"Content-Transfer-Encoding: {encoding}\n\n"
-    )
-    return head.encode() + body + b"\n--b--\n"
-
-
-@pytest.mark.slow
-@needs_git
-def test_both_doors_read_the_same_patches(repo):
-    """The editor's source and the command: one reader, so one set of patches."""
-    head = change(repo, "ten", CHANGED)
-    mail = repo.git("format-patch", "-1", "--stdout", head)
-    diff = repo.git("diff", "main", head)
-    envelope, rest = mail.split(b"\n", 1)
-    assert b":00 2001" in envelope
-    mails = {
-        "attached.eml": attached(diff, "base64"),
-        "crlf.eml": rest.replace(b"\n", b"\r\n"),
-        "inline.eml": attached(diff, "quoted-printable", "text/x-patch"),
-        "minutes.mbox": envelope.replace(b":00 2001", b" 2001") + b"\n" + rest,
-        "plain.eml": rest,
-    }
-    for name, data in mails.items():
-        repo.write(f"p/{name}", data)
-    found = ask(repo)
-    assert (found.refused, texts(found)) == (
-        (),
-        {f"patch:{name.partition('.')[0]}": CHANGED for name in mails},
-    )
-    ran = excise("cluster", str(repo.path / "p"), "--format", "json")
-    assert ran.code == 0, ran.out
-    (cluster,) = ran.json["clusters"]
-    assert (sorted(cluster["members"]), cluster["min_similarity"]) == (sorted(mails), 1)
-    assert {patch["patch_id"] for patch in ran.json["patches"]} == {
-        ran.json["patches"][0]["patch_id"]
-    }
-    # What the command cannot read the editor does not pass over.
-    repo.write("p/bad.eml", b"Subject: x\nContent-Transfer-Encoding: base64\n\n!!! no base64 *\n")
-    (rejected,) = excise("cluster", str(repo.path / "p"), "--format", "json").json["rejected"]
-    assert reasons(ask(repo)) == {"patch:bad": rejected["reason"]}
 
 
 @needs_git

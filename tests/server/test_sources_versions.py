@@ -63,42 +63,6 @@ def committed(repo, path, message="the edit"):
 # --- the very candidates of the commands ---------------------------------------------------------
 
 
-def test_ids_labels_names_and_texts_are_those_of_the_commands(repo):
-    codex = repo.path.parent / ".codex" / "worktrees" / "a1b2"
-    edit(worktree(repo, "x", branch=False, folder=codex / "work"))
-    edit(worktree(repo, "ada"), "x + 1", "x - 1")
-    worktree(repo, "unchanged")
-    claude = repo.path / ".claude" / "worktrees" / "fix"
-    edit(worktree(repo, "fix", branch="worktree-fix", folder=claude), "x + 2", "x - 2")
-    repo.git("checkout", "--quiet", "-b", "agent/one")
-    edit(repo.path, "x + 5", "5 * x")
-    commit = repo.commit("one")
-    repo.git("update-ref", "refs/remotes/origin/one", commit)
-    repo.git("update-ref", "refs/pull/7/head", commit)
-    repo.git("checkout", "--quiet", "-b", "second", "main")
-    edit(repo.path, "x + 6", "6 * x")
-    repo.git("update-ref", "refs/remotes/container-use/env", repo.commit("env"))
-    repo.git("checkout", "--quiet", "main")
-    repo.git("branch", "--quiet", "-D", "second")
-    repo.commit("main goes on", a__py=TEXT.replace("def f7", "import os\n\n\ndef f7"))
-    found = collect(repo.context(git=("**", "pull/*")))
-    selection = Selection(chosen={"git": ("**", "pull/*")})
-    commands = find_candidates(open_folder(str(repo.path), [str(repo.path)]), selection)
-    expected = {c.id: (c.label, c.names, c.new["a.py"].text) for c in commands.found}
-    assert len(expected) == 5
-    assert {r.id: (r.label, known(found)[r.id].names, r.text) for r in found.revisions} == expected
-    assert expected["worktree:work"][0] == "codex-a1b2"
-    assert expected["worktree:fix"][0] == "claude-fix"
-    assert expected["remote:container-use/env"][0] == "container-env"
-    assert expected["branch:agent/one"][1] == (
-        "branch:agent/one",
-        "remote:origin/one",
-        "ref:pull/7",
-    )
-    behind = {c.id: (c.base, c.behind, c.made, c.tool) for c in commands.found}
-    assert {n: (c.base, c.behind, c.made, c.tool) for n, c in known(found).items()} == behind
-
-
 def test_the_remote_branches_that_agents_push_are_found_and_others_are_not(repo):
     for number, name in enumerate(("container-use/env", "origin/codex/fix", "origin/topic")):
         repo.git("checkout", "--quiet", "--detach", "main")
@@ -109,17 +73,6 @@ def test_the_remote_branches_that_agents_push_are_found_and_others_are_not(repo)
     assert sorted(texts(found)) == ["remote:container-use/env", "remote:origin/codex/fix"]
     labels = {revision.label for revision in found.revisions}
     assert labels == {"container-env", "codex-fix"}
-
-
-def test_a_worktree_stacked_on_a_feature_counts_only_its_own_edits(repo):
-    path = stacked(repo)
-    found = collect(repo.context(git=()))
-    assert texts(found) == {"worktree:ada": TEXT.replace(*EDIT)}
-    assert known(found)["worktree:ada"].base == repo.head("feature")
-    (path / "a.py").write_text(repo.git("show", "feature:a.py").decode())
-    (path / "b.py").write_text("b = 2\n")  # it has edits, though not of this document
-    found = collect(repo.context(git=()))
-    assert (found.revisions, found.unchanged) == ((), ("worktree:ada",))
 
 
 def test_a_pattern_that_is_none_is_refused_and_the_others_are_asked(repo):
@@ -373,18 +326,6 @@ def test_a_base_whose_object_is_missing_is_a_reason(repo):
     assert reasons(found) == {"worktree:ada": "its content is not in this clone"}
 
 
-def test_more_candidates_than_were_ever_looked_at(repo, monkeypatch):
-    trees = [worktree(repo, f"w{number:03}") for number in range(70)]
-    for number, tree in enumerate(trees):
-        (tree / "a.py").write_text(TEXT.replace("x + 3", f"x + {number + 30}"))
-    assert len(collect(repo.context()).revisions) == 70
-    monkeypatch.setattr(checkouts, "MAX_WORKTREES", 68)
-    found = collect(repo.context(git=()))
-    reason = "only the 68 of 70 made last are compared, without worktree:w001, worktree:w000"
-    assert reasons(found) == {"worktrees": reason}
-    assert len(found.revisions) == 68
-
-
 def test_a_worktree_that_is_removed_while_it_is_shown(repo, monkeypatch):
     path = worktree(repo, "ada")
     edit(path)
@@ -485,15 +426,6 @@ def test_a_worktree_in_the_middle_of_a_merge_with_conflicts(repo):
     repo.git("add", "a.py", cwd=path)
     found = collect(repo.context(git=()))
     assert notes(found)["worktree:ada"][0].startswith("a merge is in progress")
-
-
-def test_a_sparse_checkout_deletes_nothing(repo):
-    path = worktree(repo, "ada")
-    (path / "b.py").write_text("b = 2\n")
-    repo.git("update-index", "--skip-worktree", "a.py", cwd=path)
-    (path / "a.py").unlink()
-    found = collect(repo.context(git=()))
-    assert (found.revisions, found.unchanged) == ((), ("worktree:ada",))
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs links")
