@@ -142,11 +142,15 @@ FUNCTIONS = frozenset(
 """The types of functions and methods that have a name."""
 
 _DEEPEST = 150
+_CLAUSES = frozenset(
+    {"elif_clause", "else_clause", "except_clause", "except_group_clause", "finally_clause"}
+)
 _NO_SEMICOLON = _SCRIPT | {"python", "go"}
 _STRING = re.compile(r"[sS]tring|char|rune|heredoc|regex|str_lit|quoted|format_(spec|clause)")
 _CODE_IN_STRING = re.compile(r"interpolation|substitution|expression")
 # What ends a command, or a macro, where an empty line or a blank stands behind it.
 _ENDED = re.compile(rb"\\[ \t\v\f]*\n[ \t\v\f]*\n|\\[ \t\v\f]+\n")
+_BLANK_AFTER = re.compile(r"![rsa]\s")  # which Python does not read everywhere
 _BRACKETS = frozenset({")", "]", "}"})
 
 # R1: comments that a compiler or an interpreter obeys.
@@ -248,8 +252,10 @@ def written_tokens(text: str, tree: Tree, grammar: str) -> str:
         parts.append((gap, token))
         end = found.ends[at]
         line = found.lines[at] + text.count("\n", start, end)
+    leaves = _long_leaves(text, tree, grammar)
+    leaves += _behind_documents(text, tree) if "<<" in text else []
     rest = text.count("\n", end) if counts_blank else grammar == "yaml" and text[-1:] == "\n"
-    return repr((parts, _long_leaves(text, tree, grammar), rest))
+    return repr((parts, leaves, rest))
 
 
 def _long_leaves(text: str, tree: Tree, grammar: str) -> list[bytes]:
@@ -259,6 +265,21 @@ def _long_leaves(text: str, tree: Tree, grammar: str) -> list[bytes]:
     spans = zip(flat[::3], flat[1::3], flat[2::3], strict=True)
     leaves = [data[start:end] for start, end, kind in spans if kind <= VERBATIM]
     return [leaf for leaf in leaves if b"\n" in leaf.strip()]
+
+
+def _behind_documents(text: str, tree: Tree) -> list[bytes]:
+    """Return the rest of each line that a parser takes for the end of a here-document.
+
+    A shell does not, if anything stands behind it: a comment, or a blank.
+    """
+    data, found = encode(text), []
+    waiting = [tree.root_node]
+    while waiting:
+        node = waiting.pop()
+        if node.type == "heredoc_end":
+            found.append(data[node.end_byte :].partition(b"\n")[0])
+        waiting += reversed(node.children)
+    return found
 
 
 class _Doubt(Exception):  # noqa: N818 - it stops the walk; nothing failed
@@ -384,6 +405,8 @@ class _Maker:
                 self._text_between(children, end, child.start_byte, in_string)
             end = max(end, child.end_byte)
             kind = child.type
+            if self.is_python and kind in _CLAUSES and child.start_point[1] != node.start_point[1]:
+                raise _Doubt  # Python does not read it
             is_leaf = not child.child_count
             text = self.text(child) if is_leaf else ""
             is_blank = is_leaf and not in_string and not text.strip()
@@ -512,7 +535,9 @@ class _Maker:
         for child in node.children[1:-1]:
             if child.type == "interpolation":
                 yield from _literal(self.data[at : child.start_byte], prefix, quote, is_formatted)
-                if any(leaf.type == "=" for leaf in child.children):
+                if any(leaf.type == "=" for leaf in child.children) or _BLANK_AFTER.search(
+                    self.text(child)
+                ):
                     yield Form("interpolation", text=self.text(child))
                 else:
                     yield Form("interpolation", children=self._children(child, depth + 1))
