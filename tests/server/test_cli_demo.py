@@ -54,7 +54,7 @@ def test_the_demo_has_candidates_of_two_tasks_with_different_bases(tmp_path):
         )["candidates"]
     }
     assert behind["claude-no-code"] == 6
-    assert "free-shipping (landed already), shop-later (unchanged)" in out
+    assert "free-shipping (landed as 8494e12), shop-later (unchanged)" in out
     assert "being written" not in out
 
 
