@@ -282,3 +282,20 @@ def test_uncommitted_work_counts_before_it_is_called_landed(repo, tmp_path):
     found = review(repo)
     assert (words(found), [each.label for each in found.found]) == ({}, ["agent"])
     assert list(found.found[0].new) == ["more.py"]
+
+
+def test_what_was_made_for_another_branch_is_said(repo):
+    fork = repo.head()
+    repo.commit("main goes on", m__py="m = 1\n")
+    for number in range(3):
+        branch(repo, "v2-maint", "v2-maint" if number else fork, v__py=f"v = {number}\n")
+    repo.git("update-ref", "refs/remotes/origin/v2-maint", "v2-maint")
+    branch(repo, "dead", fork, d__py="d = 1\n")
+    branch(repo, "fix", "v2-maint~1", f__py="f = 1\n")
+    branch(repo, "later", "fix", f__py="f = 2\n")  # has it: it was not made for that
+    branch(repo, "plain", fork, p__py="p = 1\n")
+    found = review(repo, "fix", "plain", worktrees=False)
+    assert {each.label: each.made_for for each in found.found} == {
+        "fix": ("v2-maint", "origin/v2-maint"), "plain": ("", ""),
+    }  # fmt: skip
+    assert not any(review(repo, "fix", worktrees=False, onto="v2-maint").found[0].made_for)

@@ -17,9 +17,10 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cached_property, update_wrapper
+from functools import cached_property, reduce, update_wrapper
 from heapq import heappop, heappush
 from itertools import takewhile
+from operator import or_
 from typing import Generic, NamedTuple, TypeVar
 
 from excise_server.foundation.escape import visible
@@ -399,3 +400,74 @@ class History:
         arguments = ("for-each-ref", "--format=%(refname) %(upstream)", "refs/heads")
         lines = os.fsdecode(self._repository.git.run(*arguments)).split("\n")
         return {line.partition(" ")[0]: line.partition(" ")[2] for line in lines}
+
+
+# --- the branch that a candidate was made for ----------------------------------------------------
+
+
+def made_for(repository: Repository, target: str, heads: Mapping[str, str]) -> dict[str, str]:
+    """Return the branch that commits were made for, where that is not the target, by commit.
+
+    It shares commits with them that the target has not. Of several, the one on top of which the
+    fewest commits are; if two branches are equally near, none.
+
+    - ``heads``: by commit, the name of its own branch, or empty. That is no answer, here or at a
+      remote, nor is its upstream or a branch at one of these commits.
+    """
+    out = repository.git.run(
+        "for-each-ref", f"--no-merged={target}", "refs/heads", "refs/remotes",
+        "--format=%(objectname) %(upstream) %(symref) %(refname)",
+    )  # fmt: skip
+    rows = [line.split(" ", 3) for line in os.fsdecode(out).split("\n") if line]
+    own = {branch for branch in heads.values() if branch}
+    upstreams = {up for _, up, _, ref in rows if up and branch_of(ref) in own}
+    tips = {
+        ref: tip
+        for tip, _, link, ref in rows
+        if not link and tip not in heads and ref not in upstreams and branch_of(ref) not in own
+    }
+    if not tips or not heads:
+        return {}
+    asked = "".join(f"{name}\n" for name in (*heads, *tips.values(), f"^{target}")).encode()
+    options = ("--topo-order", "--parents", f"--max-count={_MOST_LISTED}", "--stdin")
+    lines = repository.git.run("rev-list", *options, stdin=asked).decode("ascii").split("\n")
+    parents = {line.split(" ")[0]: line.split(" ")[1:] for line in lines if line}
+    bits = Counter[str]()  # by commit, the branches that have it
+    for place, tip in enumerate(tips.values()):
+        bits[tip] |= 1 << place
+    for commit, above in parents.items():  # children come before their parents
+        for parent in above if bits[commit] else ():
+            bits[parent] |= bits[commit]
+    refs, found = list(tips), dict[str, str]()
+    for head in heads:
+        having = [bits[commit] for commit in _reached(head, parents)]
+        shared = reduce(or_, having, 0) & ~bits[head]
+        counts: dict[int, list[str]] = {}
+        while shared:
+            bit = shared & -shared
+            shared ^= bit
+            lacking = sum(not each & bit for each in having)
+            counts.setdefault(lacking, []).append(refs[bit.bit_length() - 1])
+        nearest = counts[min(counts)] if counts else []
+        if len({branch_of(ref) for ref in nearest}) == 1:
+            found[head] = max(nearest)  # a remote's
+    return found
+
+
+def branch_of(ref: str) -> str:
+    """Return the name of a branch without its remote.
+
+    >>> branch_of("refs/heads/a/b"), branch_of("refs/remotes/origin/a/b")
+    ('a/b', 'a/b')
+    """
+    return ref.split("/", 2 if ref.startswith("refs/heads/") else 3)[-1]
+
+
+def _reached(head: str, parents: Mapping[str, Sequence[str]]) -> set[str]:
+    """Return the commits that one has in its history, as far as they are listed."""
+    reached, waiting = set[str](), [head]
+    while waiting:
+        if (commit := waiting.pop()) in parents and commit not in reached:
+            reached.add(commit)
+            waiting += parents[commit]
+    return reached

@@ -72,6 +72,7 @@ class Candidate:
       ``modify/delete``.
     - ``beyond_git``: by path, the lines (from, to) of the result that are merged by a rule of ours,
       where git has a conflict.
+    - ``made_for``: the branch that it was made for, if that is not the target, and the revision.
     - ``written``: who wrote a patch, by its mails.
     """
 
@@ -101,6 +102,7 @@ class Candidate:
     conflict_kinds: dict[str, str] = field(default_factory=dict)
     beyond_git: dict[str, tuple[tuple[int, int], ...]] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    made_for: tuple[str, str] = ("", "")
     written: Written | None = None
 
     @property

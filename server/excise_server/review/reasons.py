@@ -21,8 +21,8 @@ from excise_server.review.replayed import DELETED, MOVED
 from excise_server.wire.documents import ReasonEntry
 
 ReasonKind = Literal[
-    "checks", "conflict", "broken", "bytes", "no-code", "comments-only", "unread-names", "alone",
-    "tests", "deletes",
+    "checks", "made-for", "conflict", "broken", "bytes", "no-code", "comments-only", "unread-names",
+    "alone", "tests", "deletes",
 ]  # fmt: skip
 REASONS: tuple[ReasonKind, ...] = get_args(ReasonKind)
 """The kinds of reasons, in the order in which they are shown."""
@@ -114,6 +114,9 @@ def _alone(files: Sequence[ReviewedFile]) -> Mapping[frozenset[str], list[str]]:
 
 
 def _state(candidate: Candidate, is_broken: bool, files: Mapping[str, EditFacts]) -> Iterator[Said]:
+    branch, revision = candidate.made_for
+    if branch:
+        yield "made-for", f"made for {branch}: --onto {revision}"
     if candidate.conflicts:
         yield "conflict", f"conflicts with the target{''.join(_conflicts(candidate.conflicts))}"
     errors = [f"{error} ({path})" for path, facts in files.items() for error in facts.errors]

@@ -23,7 +23,10 @@ from excise_server.git.history import (
     Start,
     ask_own_commits,
     branch_made,
+    branch_of,
     commit_named,
+    made_for,
+    merge_bases,
     own_commits,
     worktree_made,
 )
@@ -125,6 +128,7 @@ def find_candidates(
     ask_own_commits(repository, origin, [(e.base, e.commit) for e in (*edited, *already)])
     named = labelled(repository, [*edited, *already])
     named, theirs = named[: len(edited)], named[len(edited) :]
+    named = _with_made_for(repository, origin, named)
     sent, idle = given_candidates(repository, target, given, {c.label for c in named}, rejected)
     return Candidates(
         origin,
@@ -133,6 +137,30 @@ def find_candidates(
         tuple(Landed(each.id, each.label, *gone.get(each.id, ("", LANDED))) for each in theirs),
         tuple(rejected),
         tuple(notes),
+    )
+
+
+def _with_made_for(
+    repository: Repository, target: str, candidates: Sequence[Candidate]
+) -> tuple[Candidate, ...]:
+    """Return the candidates with the branch that each was made for, if it is not the target.
+
+    One whose base was chosen, or that is stacked on another one, was made for that.
+    """
+    asked = {
+        candidate.commit: branch_of(f"refs/remotes/{candidate.branch}")
+        if candidate.kind == "remote"
+        else candidate.branch
+        for candidate in candidates
+        if candidate.commit != candidate.base
+        and candidate.base in merge_bases(repository, target, candidate.commit)
+    }
+    found = made_for(repository, target, asked)
+    return tuple(
+        replace(each, made_for=(visible(branch_of(ref)), visible(ref.split("/", 2)[2])))
+        if (ref := found.get(each.commit))
+        else each
+        for each in candidates
     )
 
 
