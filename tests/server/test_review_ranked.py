@@ -149,7 +149,7 @@ def test_a_task_of_one_is_not_ranked():
     ("name", "number"),
     [("1", 1), ("2", 2), ("login", 2), ("a", 1), ("worktree:d", 3), ("3", 3), ("0", None),
      ("4", None), ("\u0663", None), ("", None), ("e", None), ("fix-t", None),
-     ("three", 3), ("fix-tw", 1)],
+     ("three", None), ("fix-tw", 1), ("fix-one", 1)],
 )  # fmt: skip
 def test_a_task_is_chosen_by_number_task_or_candidate(name, number):
     tasks = (

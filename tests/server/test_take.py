@@ -132,7 +132,7 @@ def test_a_mix_applies_and_round_trips(repo):
         (["chen", "bin.dat#1"], ["no hunks", "whole file"]),
         (["zoe"], ["no candidate is called zoe", "ada"]),
         (["ada", "--digest", "0" * 64], ["the review has changed"]),
-        (["ada", "--only", "zoe"], ["no candidate is called ada"]),
+        (["ada", "--only", "zoe"], ["--only zoe"]),
     ],
 )
 def test_what_cannot_be_taken_is_refused_by_name(repo, choices, parts):

@@ -38,10 +38,14 @@ def without(
     return replace(candidates, found=remaining), tuple(c for c in candidates.found if c.id in aside)
 
 
-def chosen_candidates(candidates: Candidates, names: Sequence[str]) -> Candidates:
+def chosen_candidates(
+    candidates: Candidates, names: Sequence[str], *, reads: bool = False
+) -> Candidates:
     """Return the candidates with some names (ids, labels, branches), or all without names.
 
     Raises SourceError if a name denotes none or several of those that change something.
+
+    - ``reads``: as for `candidate_called`.
     """
     if not names:
         return candidates
@@ -53,7 +57,7 @@ def chosen_candidates(candidates: Candidates, names: Sequence[str]) -> Candidate
             for identity, reason in idle.items():
                 if name in (identity, identity.partition(":")[2]):
                     raise SourceError(f"nothing of {visible(name)} is left to compare: {reason}")
-        chosen.add(candidate_called(name, candidates.found).id)
+        chosen.add(candidate_called(name, candidates.found, reads=reads).id)
     return replace(candidates, found=tuple(c for c in candidates.found if c.id in chosen))
 
 

@@ -121,7 +121,7 @@ def command(
         interrupted = runs.interrupted
     begin_parsing()
     with progress("Comparing"):
-        base = candidate_called(against, found.found).id if against else ORIGIN
+        base = candidate_called(against, found.found, reads=True).id if against else ORIGIN
         document = kept_document(top, found, task=asked.task, intent=intent, verdicts=judged)
         if path:
             from excise_server.report.review import chosen_hunks
@@ -221,7 +221,8 @@ def read_candidates(
                 wider = replace(selection, chosen={**selection.chosen, "git": git})
                 with_refs = find_candidates(repository, wider)
                 found = with_refs if len(with_refs.found) > len(found.found) else found
-            found = for_issue(chosen_candidates(found, names), asked.issue)
+            _check_only(selection, found)
+            found = for_issue(chosen_candidates(found, names, reads=True), asked.issue)
             return repository.top, found
     if selection != Selection(only=selection.only) or asked.repo != ".":
         raise click.UsageError("--origin reads plain folders: drop the options about git.")
@@ -229,4 +230,11 @@ def read_candidates(
         raise click.UsageError(f"--origin needs the folders that began as it{hint}.")
     with progress("Reading"):
         found = find_folders(origin, names, only=selection.only)
+        _check_only(selection, found)
         return os.path.realpath(origin), for_issue(found, asked.issue)
+
+
+def _check_only(selection: Selection, found: Candidates) -> None:
+    if selection.only and not (found.found or found.unchanged or found.landed or found.rejected):
+        globs = " ".join(shlex.quote(printable(glob)) for glob in selection.only)
+        raise SourceError(f"no candidate has a name like --only {globs}")

@@ -157,38 +157,44 @@ def candidates_called(name: str, candidates: Iterable[Candidate]) -> list[Candid
     every = list(candidates) if name else []
     meant = [candidate for candidate in every if name == candidate.id]
     meant = meant or [candidate for candidate in every if name == candidate.label]
-    return meant or [candidate for candidate in every if name in _names(candidate)]
+    meant = meant or [candidate for candidate in every if name in _names(candidate)]
+    if meant or name[:1] not in ("#", "!") or not name[1:].isdecimal():
+        return meant
+    request = re.compile(rf"(?:^|[/:#!]){name[1:]}(?:/\w+)?$")
+    return [c for c in every if any(map(request.search, (c.label, *_names(c))))]
+
+
+_LEAST = 3
+"""Letters of a label that choose a candidate, where nothing is written."""
 
 
 def candidates_meant(name: str, candidates: Iterable[Candidate]) -> list[Candidate]:
-    """Return the candidates with this name, or else those of which it is a part of a name.
+    """Return the candidates with this name, or else those whose labels begin with it.
 
-    After ``#`` or ``!`` stands the whole number of a request, which a branch may contain as well.
+    That is for commands that only read. After ``#`` or ``!`` stands the whole number of a request.
+    A number alone is that of a task, and begins no label.
     """
     every = list(candidates)
-    if (meant := candidates_called(name, every)) or not name.strip("#!"):
+    if meant := candidates_called(name, every):
         return meant
-    text = re.escape(name.lstrip("#!").casefold())
-    part = re.compile(rf"(?<!\d){text}(?!\d)" if name[0] in "#!" else text)
-    return [
-        candidate
-        for candidate in every
-        if any(
-            part.search(own.casefold())
-            for own in {candidate.label, *_names(candidate)} - {candidate.folder}
-        )
-    ]
+    if len(name) < _LEAST or name.isdecimal():
+        return []
+    return [candidate for candidate in every if candidate.label.startswith(name)]
 
 
 _NAME_SOME = "there is none: name branches by --git PATTERN, patches by --patches PATH"
 
 
-def candidate_called(name: str, candidates: Sequence[Candidate]) -> Candidate:
-    """Return the one candidate of this name, or of this part of a name: every door asks here.
+def candidate_called(
+    name: str, candidates: Sequence[Candidate], *, reads: bool = False
+) -> Candidate:
+    """Return the one candidate of this name, or of this beginning of a label: every door asks here.
 
     Raises SourceError if there is none, or several have it.
+
+    - ``reads``: whether nothing is written, so that the beginning of a label suffices.
     """
-    meant = candidates_meant(name, candidates)
+    meant = (candidates_meant if reads else candidates_called)(name, candidates)
     if len(meant) == 1:
         return meant[0]
     if meant:

@@ -100,8 +100,8 @@ def _by_level(ranking: Sequence[Ranked], level: Callable[[str], int]) -> list[Ra
 
 def chosen_task(tasks: Sequence[Task], name: str, candidates: Iterable[Candidate]) -> Task | None:
     """Return the task of a name: its number from 1, its own, or that of a member."""
-    if name.isdecimal() and name.isascii() and 1 <= int(name) <= len(tasks):
-        return tasks[int(name) - 1]
+    if name.isdecimal() and name.isascii():
+        return tasks[int(name) - 1] if 1 <= int(name) <= len(tasks) else None
     by_task = [task for task in tasks if task.name == name]
     if len(by_task) == 1:
         return by_task[0]

@@ -36,7 +36,6 @@ from excise_server.review.candidate import (
     Candidate,
     candidate_called,
     candidates_called,
-    candidates_meant,
 )
 from excise_server.review.composing import (
     Fact,
@@ -783,11 +782,7 @@ def choices_named(
             choices.append(Choice(current.id, in_conflict=in_conflict))
             continue
         if chosen is None:
-            if not candidates_meant(argument, candidates):
-                raise _nothing(argument, current, candidates)
-            current = candidate_called(argument, candidates)
-            choices.append(Choice(current.id, in_conflict=in_conflict))
-            continue
+            raise _nothing(argument, current, candidates)
         if choices[-1].candidate == current.id and not choices[-1].path:
             choices.pop()  # the arguments after it name its files
         choices.append(replace(chosen, in_conflict=in_conflict))
