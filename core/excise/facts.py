@@ -1,7 +1,8 @@
 """Facts about an edit other than its size, read from two texts, for orders and reasons.
 
 Nothing is run and nothing is guessed: where no parser can tell, a fact is not claimed. Python is
-read by Python's own parser (`excise.python_facts`), other languages by their grammars.
+read by Python's own parser (`excise.python_facts`), other languages by their grammars. What an edit
+breaks is in `excise.broken`.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from dataclasses import dataclass
 
 from excise.errors import Unparsable
 from excise.kernels._walk import CancelFlag
-from excise.python_facts import Module, lost_errors
+from excise.python_facts import Module
 from excise.reading import ParsedTexts, Reading
 
 CODE = "code"
@@ -30,20 +31,18 @@ class EditFacts:
     - ``unread``: names that it adds and that no code of the text reads: parameters, variables,
       attributes, imports, private functions. In order.
     - ``only_unread``: whether it is the origin's program but for `unread`.
-    - ``errors``: why it cannot work although the origin could, as phrases: Python's own parser
-      refuses it, it uses a name that is defined nowhere, or a member fell out of its class, or is
-      gone from it and still read.
-    - ``lost``: top-level functions and classes that the origin defines and the revision does not,
-      where it defines no other ones instead. In order.
-    - ``defined``: top-level functions and classes that only the revision defines.
+    - ``errors``: what it breaks, where that is proved, as phrases; ``breaks_syntax``: whether that
+      is the syntax of a file.
+    - ``not_read``: the first line that a grammar, or this Python, cannot read and could before; or
+      0.
     """
 
     same_program: bool = False
     unread: tuple[str, ...] = ()
     only_unread: bool = False
     errors: tuple[str, ...] = ()
-    lost: tuple[str, ...] = ()
-    defined: tuple[str, ...] = ()
+    breaks_syntax: bool = False
+    not_read: int = 0
 
     @property
     def is_stub(self) -> bool:
@@ -52,21 +51,16 @@ class EditFacts:
 
 
 def joined_facts(files: Iterable[EditFacts]) -> EditFacts:
-    """Return the facts about an edit of several files.
-
-    A definition that moves to another file is not lost, and an edit is a stub if it is one in every
-    file.
-    """
+    """Return the facts about an edit of several files: a stub if it is one in every file."""
     every = tuple(files)
-    defined = _united(facts.defined for facts in every)
     return EditFacts(
         same_program=all(facts.same_program for facts in every),
-        unread=_united(facts.unread for facts in every),
+        unread=tuple(dict.fromkeys(name for facts in every for name in facts.unread)),
         only_unread=any(facts.only_unread for facts in every)
         and all(facts.is_stub for facts in every),
-        errors=_united(facts.errors for facts in every),
-        lost=() if defined else _united(facts.lost for facts in every),
-        defined=defined,
+        errors=tuple(dict.fromkeys(error for facts in every for error in facts.errors)),
+        breaks_syntax=any(facts.breaks_syntax for facts in every),
+        not_read=next((facts.not_read for facts in every if facts.not_read), 0),
     )
 
 
@@ -78,10 +72,6 @@ def code_facts(by_path: Mapping[str, EditFacts], kinds: Mapping[str, str]) -> Ed
     """
     of_code = [facts for path, facts in by_path.items() if kinds.get(path, CODE) == CODE]
     return joined_facts(of_code or by_path.values())
-
-
-def _united(names: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(name for some in names for name in some))
 
 
 class PythonVersions:
@@ -147,26 +137,15 @@ def facts_of(
             new, _ = texts.read(text, reading, origin, cancel)
             return EditFacts(same_program=old.code() == new.code())
         return _compared(python.origin, python.module(text))
-    except SyntaxError as error:
-        return EditFacts(errors=(f"Python cannot read line {error.lineno or 1}",))
-    except Unparsable:
+    except (SyntaxError, Unparsable):
         return EditFacts()
 
 
 def _compared(origin: Module, module: Module) -> EditFacts:
-    lost = tuple(name for name in origin.definitions if name not in module.definitions)
-    defined = tuple(name for name in module.definitions if name not in origin.definitions)
     unread = module.unread_beside(origin)
-    unknown = sorted(module.undefined - origin.undefined)
     same = module.is_program_of(origin)
     return EditFacts(
         same_program=same,
         unread=unread,
         only_unread=bool(unread) and not same and module.is_program_of(origin, frozenset(unread)),
-        errors=(
-            *(f"uses {name}, which nothing defines" for name in unknown),
-            *lost_errors(module.lost_members(origin)),
-        ),
-        lost=() if defined or not module.pieces else lost,
-        defined=defined,
     )

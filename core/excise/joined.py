@@ -122,7 +122,6 @@ class JoinedOrigin:
             _cut(row, _framed(own, frame), own.slid, spans, base)
             row.keys.append(_digest([own.token_key]))
             row.is_origin &= own.is_origin
-            row.has_errors |= own.has_errors and not origin.has_errors
 
 
 def _spans(n_tokens: int, edits: Iterable[array[int]]) -> list[Span]:
@@ -146,7 +145,6 @@ class _Row:
     edits: array[int] = field(default_factory=lambda: array("i"))
     keys: list[bytes] = field(default_factory=list)
     is_origin: bool = True
-    has_errors: bool = False
 
     def prepared(self, key: str) -> Prepared:
         """Return the row as the pairs of a matrix want it."""
@@ -157,7 +155,7 @@ class _Row:
             edits=self.edits,
             slid=self.edits,
             is_origin=self.is_origin,
-            has_errors=self.has_errors,
+            has_errors=False,
             _read=_no_stream,
             digest=_digest(self.keys),
         )

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 from excise import languages
 from excise.agreement import DIFFERENT, OVERLAPS
 from excise.alignment import Units
+from excise.broken import errors_said
 from excise.display import MAX_ROWS, matrix_html, short
 from excise.errors import Cancelled, ContentError, OptionError, ParserStopped, Unparsable
 from excise.excision import WHITESPACE_ONLY, Score, score_pair, syntax_notes
@@ -113,9 +114,6 @@ class ScoreMatrix:
         Per revision: whether it differs from the origin in white space only.
     unchanged
         Per revision: whether its tokens are the origin's (a no-op, or white space only).
-    syntax_errors
-        Per revision: whether it breaks the syntax of a file whose own syntax is whole. False where
-        no grammar reads it.
     """
 
     ids: tuple[str, ...]
@@ -129,7 +127,6 @@ class ScoreMatrix:
     no_ops: tuple[bool, ...]
     whitespace_only: tuple[bool, ...]
     unchanged: tuple[bool, ...]
-    syntax_errors: tuple[bool, ...]
     _standings: Standings
     _read: _Read
     _task: _Task
@@ -375,8 +372,13 @@ class ScoreMatrix:
         )
 
     @property
+    def facts_beside(self) -> tuple[Mapping[str, Facts], ...]:
+        """Per revision: the changes other than text, by path (`ChangeSet.facts`)."""
+        return tuple(own.facts for own in self._task.change_sets)
+
+    @property
     def facts_by_path(self) -> tuple[Mapping[str, EditFacts], ...]:
-        """Return the facts about each revision's edit, file by file.
+        """Return the facts about each revision's edit, file by file, but for what it breaks.
 
         Each text is read once for this matrix and those that `replaced` makes of it. Nothing is
         known of texts without a grammar, and of those that took their parsers too long. What is not
@@ -410,7 +412,22 @@ class ScoreMatrix:
         if not task.basis and self._read.files[0].preparation.reading.grammar is None:
             return (EditFacts(),) * len(self.ids)
         try:
-            return tuple(map(code_facts, self.facts_by_path, self.kinds))
+            rows = [dict(row) for row in self.facts_by_path]
+            for file in self._read.files:
+                origin, reading = task.origin.get(file.path, ""), file.preparation.reading
+                reading = replace(reading, path=file.path or reading.path)
+                for at, own in file.revisions.items():
+                    text, is_python = task.edited[at].get(file.path), reading.grammar == "python"
+                    if (is_python or own.has_errors) and isinstance(origin, str):
+                        broken, line = task.readings.broken(origin, str(text), reading)
+                        facts = rows[at][file.path]
+                        rows[at][file.path] = replace(
+                            facts,
+                            errors=errors_said(broken),
+                            breaks_syntax=any(each.kind == "syntax" for each in broken),
+                            not_read=line,
+                        )
+            return tuple(map(code_facts, rows, self.kinds))
         except Cancelled:
             cancel = self._programs.cancel
             if cancel is None or not cancel.timed_out:
@@ -740,9 +757,6 @@ def _matrix(task: _Task, before: ScoreMatrix | None = None, at: int = 0) -> Scor
         ),
         whitespace_only=tuple(white),
         unchanged=tuple(own.is_origin for _, own in rows),
-        syntax_errors=tuple(
-            own.has_errors and not read.group.preparation.origin.has_errors for read, own in rows
-        ),
         _standings=standings,
         _read=whole,
         _task=task,

@@ -13,6 +13,7 @@ from typing import Protocol
 from excise import languages
 from excise.alignment import PairwiseAlignment, Units, align_units, slide_edits, units_of
 from excise.bindings import Bindings, HunkNames, fresh_names
+from excise.broken import Broken, broken_by
 from excise.errors import Unparsable
 from excise.facts import EditFacts, PythonVersions, facts_of
 from excise.kernels._lexer import Lexer
@@ -232,6 +233,9 @@ class Readings:
         self.texts = ParsedTexts()
         self._preparations: dict[tuple[Content, Options, Reading, bool], Preparation] = {}
         self._facts: dict[tuple[str, str], dict[str, EditFacts]] = {}
+        self._broken: dict[
+            tuple[str, str, Reading, frozenset[str]], tuple[tuple[Broken, ...], int]
+        ] = {}
         self._python: dict[str, PythonVersions] = {}
         self._python_before: PythonVersions | None = None
         self._forms: dict[tuple[str, str | None, str | None], CodeForms] = {}
@@ -274,6 +278,21 @@ class Readings:
                 python = self._versions(origin) if reading.grammar == "python" else None
                 known[text] = facts_of(origin, text, reading, self.texts, python, cancel)
         return tuple(known[text] for text in revisions)
+
+    def broken(
+        self,
+        before: str,
+        after: str,
+        reading: Reading,
+        given: frozenset[str] = frozenset(),
+        cancel: CancelFlag | None = None,
+    ) -> tuple[tuple[Broken, ...], int]:
+        """Return what an edit breaks, and what cannot be read any more (`excise.broken`)."""
+        key = before, after, reading, given
+        if key not in self._broken:
+            broken, line = broken_by(before, after, reading, self.texts, given, cancel)
+            self._broken[key] = tuple(broken), line
+        return self._broken[key]
 
     def module(self, origin: str, text: str) -> Module:
         """Return a text that Python's own parser reads, the origin or a revision of it.
@@ -341,6 +360,11 @@ class Readings:
             del self._preparations[key]
         for preparation in self._preparations.values():
             preparation.keep(contents)
+        self._broken = {
+            key: found
+            for key, found in self._broken.items()
+            if key[0] in contents and key[1] in contents
+        }
         self._facts = {
             key: {text: known[text] for text in known if text in contents}
             for key, known in self._facts.items()

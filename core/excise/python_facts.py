@@ -12,7 +12,6 @@ is never said to be missing.
 from __future__ import annotations
 
 import ast
-import builtins
 import sys
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -39,15 +38,6 @@ PARSER = "python_ast"
 MOST = 500_000
 """Characters above which a text is not read: a second's work, and no person's module."""
 
-_GIVEN = frozenset(
-    (
-        *dir(builtins), "__annotations__", "__class__", "__file__", "__module__", "__path__",
-        "__qualname__", "_", "WindowsError", "display", "get_ipython",
-    )
-)  # fmt: skip
-"""Names that are there without a definition; ``_`` is gettext's."""
-
-_DYNAMIC = frozenset(("exec", "eval", "globals", "locals", "vars", "__builtins__"))
 _BODIES = frozenset(("body", "orelse", "finalbody"))
 _IGNORED = frozenset(("ctx", "kind", "type_comment", "type_ignores"))
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -116,14 +106,6 @@ class Module:
     def bound(self) -> frozenset[str]:
         """Names that are bound anywhere in the text."""
         return frozenset(self._names.bound)
-
-    @cached_property
-    def undefined(self) -> frozenset[str]:
-        """Names that are read outside of annotations, and bound nowhere in the text."""
-        names = self._names
-        if names.has_star or not _DYNAMIC.isdisjoint(names.read):
-            return frozenset()
-        return frozenset(names.read - names.bound - _GIVEN)
 
     def unread_beside(self, origin: Module) -> tuple[str, ...]:
         """Return the names that this text adds to an origin and never reads, in order."""

@@ -51,7 +51,6 @@ class Names:
     - ``private``: bound names that no other module can read, in order: parameters, variables,
       imports, attributes of ``self``, private functions. It is empty for a module without functions
       and classes, which holds settings or re-exports, and lacks attributes of classes with bases.
-    - ``has_star``: whether something imports every name of a module.
     """
 
     def __init__(self) -> None:
@@ -62,7 +61,6 @@ class Names:
         self.stored: set[str] = set()
         self.words: set[str] = set()
         self.private: list[str] = []
-        self.has_star = False
 
     @classmethod
     def of(cls, pieces: Sequence[Statement], known: KnownNames) -> Names:
@@ -117,7 +115,6 @@ class Names:
         self.stored |= names.stored
         self.words |= names.words
         self.private += names.private
-        self.has_star |= names.has_star
 
     def add(self, node: ast.AST, private: int, annotation: bool) -> int:
         """Note one node, and return the names bound right below it that only this text can read."""
@@ -159,7 +156,6 @@ class Names:
     def _imported(self, node: ast.Import | ast.ImportFrom, private: int) -> None:
         named = [alias.asname or alias.name.partition(".")[0] for alias in node.names]
         self.bound.update(named)
-        self.has_star |= "*" in named
         # A relative import may be there for its side effects.
         has_effect = isinstance(node, ast.ImportFrom) and (
             node.level or node.module == "__future__"

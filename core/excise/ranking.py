@@ -7,8 +7,9 @@ necessarily right. docs/ranking.md says what it is worth, which benchmarks/ranki
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import fsum
 from typing import TYPE_CHECKING
@@ -37,9 +38,6 @@ _WHOLE, _BROKEN, _CODELESS, _APART, _NO_OP = range(5)
 """The levels of wholeness. Who changes a file of code, and no code in it, is codeless; who changes
 no such file stands apart, if others do."""
 
-ALONE = "nobody else makes it"
-"""What is said of a whole edit that one revision makes, of several."""
-
 DIGITS = 12
 """Sums of similarities are rounded to so many digits: a tie is one whatever the last bit says."""
 
@@ -61,7 +59,7 @@ class Ranked:
     no_op
         Whether the text is the origin's.
     syntax_errors
-        Whether the grammar finds its syntax broken although that of the origin is valid.
+        Whether it breaks the syntax of a file, where that is proved.
     stub
         Whether it changes no code, or only adds names that are never read.
     broken
@@ -119,7 +117,7 @@ def rank(matrix: ScoreMatrix, *, intent: str = INTENT) -> tuple[Ranked, ...]:
     Parameters
     ----------
     intent
-        ``change``, or ``fix`` for a bug fix: there, an edit that loses a top-level name is broken.
+        ``change``, or ``fix`` for a bug fix, which is small.
 
     Returns
     -------
@@ -171,14 +169,20 @@ def rank_members(
         edited = matrix.edited[at]
         of_code = [edited[path] for path in edited if kinds[at].get(path, CODE) == CODE]
         sizes[at] = sum(of_code or edited.values())
-    broken = {at: _broken(matrix.syntax_errors[at], facts[at], intent) for at in chosen}
+    every_beside = matrix.facts_beside
+    beside = {
+        at: tuple(beside_text(every_beside[at], is_blank=matrix.whitespace_only[at]))
+        if matrix.unchanged[at]
+        else ()
+        for at in chosen
+    }
     own_levels = {
         at: _NO_OP
         if matrix.no_ops[at]
         else _CODELESS
-        if matrix.unchanged[at] or facts[at].is_stub
+        if not beside[at] and (matrix.unchanged[at] or facts[at].is_stub)
         else _BROKEN
-        if broken[at]
+        if facts[at].errors
         else _WHOLE
         for at in chosen
     }
@@ -222,15 +226,15 @@ def rank_members(
             ),
             edit_size=sizes[at],
             no_op=matrix.no_ops[at],
-            notes=matrix.notes[at],
-            syntax_errors=matrix.syntax_errors[at],
-            stub=facts[at].is_stub or at in apart,
-            broken=broken[at],
+            notes=(*matrix.notes[at], *_not_read(facts[at].not_read)),
+            syntax_errors=facts[at].breaks_syntax,
+            stub=(facts[at].is_stub and not beside[at]) or at in apart,
+            broken=facts[at].errors,
             why=(
                 *(
                     (apart[at],)
                     if at in apart
-                    else _kind(matrix.no_ops[at], matrix.unchanged[at], facts[at], broken[at])
+                    else _kind(matrix.no_ops[at], matrix.unchanged[at], facts[at], beside[at])
                 ),
                 *_why(standings[at], every),
             ),
@@ -281,24 +285,64 @@ def check_intent(intent: str) -> None:
         raise OptionError(f"intent must be {' or '.join(INTENTS)}, not {intent!r}")
 
 
-def _broken(has_errors: bool, facts: EditFacts, intent: str) -> tuple[str, ...]:
-    """Return why a revision is broken. A fix loses no top-level name; another change may."""
-    lost = facts.lost if intent == "fix" else ()
-    errors = facts.errors or ("breaks the syntax",) * has_errors
-    return (*errors, *(f"no longer defines {name}" for name in lost))
+_DIGEST = re.compile(r"(?:[0-9a-f]{20}){2}|[0-9a-f]{64}")
 
 
-def _kind(no_op: bool, unchanged: bool, facts: EditFacts, broken: Sequence[str]) -> tuple[str, ...]:
-    """Return the fact that puts a revision behind the whole ones, if it is not one of them."""
+def beside_text(
+    facts: Mapping[str, Sequence[Hashable]], *, is_blank: bool = False
+) -> Iterator[str]:
+    """Yield what a revision does to files beside their text, by its facts about each.
+
+    - ``is_blank``: whether it adds or deletes white space, too.
+
+    >>> list(beside_text({"a": ("rename from a", "to b"), "s": ("mode 100644 to 100755",)}))
+    ['renames a to b', 'makes s executable']
+    """
+    for path, of_file in facts.items():
+        shown = path if path.isprintable() else ascii(path)
+        words = [str(fact) for fact in of_file]
+        does = next((w for w in ("created", "deleted") if w in words), "changed")
+        if "binary" in words:
+            verb = {"created": "adds", "deleted": "deletes"}.get(does, "changes")
+            yield f"{verb} the binary file {shown}"
+        elif does != "changed":
+            verb, kind = (
+                "adds" if does == "created" else "deletes",
+                "blank" if is_blank else "empty",
+            )
+            yield f"{verb} the {kind} file {shown}"
+        for word in words:
+            if word.startswith("to "):
+                new = word.removeprefix("to ")
+                yield f"renames {shown} to {new if new.isprintable() else ascii(new)}"
+            elif word.startswith("mode ") and does == "changed":
+                yield {
+                    "mode 100644 to 100755": f"makes {shown} executable",
+                    "mode 100755 to 100644": f"makes {shown} no longer executable",
+                }.get(word, f"changes the {word} of {shown}")
+            elif not (
+                word in ("created", "deleted", "binary")
+                or word.startswith(("rename from ", "mode "))
+                or _DIGEST.fullmatch(word)
+            ):
+                yield f"{word} ({shown})"
+
+
+def _not_read(line: int) -> tuple[str, ...]:
+    return (f"not read: line {line}",) if line else ()
+
+
+def _kind(no_op: bool, unchanged: bool, facts: EditFacts, beside: Sequence[str]) -> tuple[str, ...]:
+    """Return what a revision is that is no whole edit of text: what it does beside text first."""
     if no_op:
         return ("changes nothing",)
     if unchanged:
-        return ("changes only white space",)
+        return tuple(beside) or ("changes only white space",)
     if facts.same_program:
         return ("changes no code, only comments or layout",)
     if facts.only_unread:
         return (f"only adds names that nothing reads: {', '.join(facts.unread)}",)
-    return (f"broken: {'; '.join(broken)}",) if broken else ()
+    return (f"broken: {'; '.join(facts.errors)}",) if facts.errors else ()
 
 
 def _why(own: _Standing, standings: Sequence[_Standing]) -> tuple[str, ...]:
@@ -306,16 +350,15 @@ def _why(own: _Standing, standings: Sequence[_Standing]) -> tuple[str, ...]:
     voters = [standing for standing in standings if standing.level < (_CODELESS, 0)]
     if len(standings) < 2 or own.level >= (_CODELESS, 0):
         return ()
-    makes = ALONE
+    makes: tuple[str, ...] = ()
     if own.makers > 1:
-        makes = f"{own.makers:,} of {len(voters):,} make this edit"
+        makes = (f"{own.makers:,} of {len(voters):,} make this edit",)
     peers = [
         peer
         for peer in voters
         if (peer.level, peer.makers) == (own.level, own.makers) and peer.code != own.code
     ]
     if all(peer.key <= own.key for peer in peers) or any(peer.key < own.key for peer in peers):
-        return (makes,)
-    if own.by_size or all(peer.similarity == own.similarity for peer in peers):
-        return makes, "fewest tokens"
-    return makes, "most like the others"
+        return makes
+    is_smallest = own.by_size or all(peer.similarity == own.similarity for peer in peers)
+    return (*makes, "fewest tokens") if is_smallest else makes
