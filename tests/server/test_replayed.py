@@ -3,8 +3,11 @@
 import pytest
 
 from excise_server.foundation.changes import LINK, Side
+from excise_server.foundation.inputs import SourceError
+from excise_server.review.candidate import Candidate
 from excise_server.review.replayed import CREATED, DELETED, OTHER_PARENT, REWROTE, SAME_LINES
 from excise_server.review.replayed import replay_files as replayed
+from excise_server.review.taking import Choice, take
 
 
 def replay(path, base, target, candidate):
@@ -92,3 +95,30 @@ def test_a_line_that_would_come_into_another_parent_is_a_conflict():
 )
 def test_files_of_which_git_has_no_lines_to_merge(base, target, candidate, reason):
     assert replay("m.txt", base, target, candidate).conflicts == {"m.txt": reason}
+
+
+def candidate(name, path, base, target, text):
+    files = replay(path, base, target, text)
+    return Candidate(
+        name, "", "", "", label=name, old=files.old, new=files.new, conflicts=files.conflicts,
+        disputed=files.disputed, beyond_git=files.beyond_git,
+    )  # fmt: skip
+
+
+def test_hunks_beside_each_other_go_together_if_both_are_named():
+    one, two = (candidate(name, "m.txt", "a\nb\nc\n", "a\nb\nc\n", text)
+                for name, text in (("one", "A\nb\nc\n"), ("two", "a\nB\nc\n")))  # fmt: skip
+    with pytest.raises(SourceError, match="two choices overlap"):
+        take([[one, two]], [Choice("one"), Choice("two")])
+    named = [Choice("one", "m.txt", (0, 1)), Choice("two", "m.txt", (1, 2))]
+    taken = take([[one], [two]], named)
+    assert taken.files[0].new == side("A\nB\nc\n")
+    assert taken.beyond_git == {"m.txt": ((0, 2),)}
+    assert "beside each other: read m.txt:2" in taken.notes
+
+
+def test_what_is_merged_beyond_git_is_said_by_a_take():
+    taken = take([[candidate("one", "m.py", REST, F + REST, G + REST)]], [Choice("one")])
+    assert taken.files[0].new == side(F + G + REST)
+    assert taken.beyond_git == {"m.py": ((4, 8),)}
+    assert "merged beyond git: read m.py" in taken.notes

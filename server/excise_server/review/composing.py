@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from excise.text import byte_lines
+from excise.text import byte_lines, raw_lines
 from excise_server.foundation.changes import LINK, SUBMODULE, Side
 from excise_server.foundation.escape import printable, shown_name
 from excise_server.foundation.file_bytes import text_of_bytes
@@ -19,7 +19,7 @@ from excise_server.foundation.inputs import SourceError, first_few
 from excise_server.review.candidate import Candidate
 from excise_server.review.git_patch import FileEdit
 from excise_server.review.hunks import FileChange, hunk_name
-from excise_server.review.kinds import is_changelog
+from excise_server.review.kinds import are_entries, is_changelog
 from excise_server.review.merged_bytes import joined, merged_bytes
 from excise_server.review.relations import additions
 
@@ -62,6 +62,16 @@ class NewLines:
     is_of_all: bool = False
     is_hunk: bool = True
     with_hunk: str = ""
+
+    @property
+    def is_beyond_git(self) -> bool:
+        """Whether the target inserts something else at this place, too."""
+        text, new = text_of_bytes(self.data), self.owner.new.get(self.path)
+        if self.lo < self.hi or text is None or new is None or new.text is None:
+            return False
+        blocks = self.owner.beyond_git.get(self.path, ())
+        lines = raw_lines(new.text) if blocks else []
+        return any("".join(lines[lo:hi]).endswith(text) for lo, hi in blocks)
 
     @property
     def name(self) -> str:
@@ -192,7 +202,9 @@ def _free(edits: Sequence[NewLines], origin: Side) -> set[bytes]:
         parts = [text for text in texts[:count] if text is not None]
         if target is None or len(parts) < count:
             return True
-        return not is_changelog(path) and additions(path, target, lo, *parts) is None
+        if is_changelog(path):
+            return not are_entries(*parts)
+        return additions(path, target, lo, *parts) is None
 
     count = len(edits)
     if fails(count):

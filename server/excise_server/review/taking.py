@@ -20,7 +20,7 @@ import shlex
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import NamedTuple
 
@@ -54,7 +54,6 @@ from excise_server.review.hunks import (
     review_files,
 )
 from excise_server.review.imports import PythonFiles, WrongUse
-from excise_server.review.kinds import is_changelog
 from excise_server.review.merged_bytes import Conversion, conversion
 from excise_server.review.mixes import BrokenMixError, Finding, Mix, Piece, edit_of_line, mending
 
@@ -102,6 +101,8 @@ class Taken:
 
     - ``steps``: for each candidate in the order of the choices, the files of the target that it
       changes, by path: as they are with it and with those before it.
+    - ``beyond_git``: by path in the target, the lines (from, to) of the result that git would not
+      merge.
 
     In a review, also the commit that the ``patch`` is for, and the digest of the review.
     """
@@ -114,6 +115,7 @@ class Taken:
     digest: str = ""
     patch: bytes = b""
     steps: tuple[dict[str, FileEdit], ...] = ()
+    beyond_git: dict[str, tuple[tuple[int, int], ...]] = field(default_factory=dict)
 
 
 def take(
@@ -197,12 +199,17 @@ class _Take:
         ]
         files = tuple(file for file, _ in composed)
         check_names(files, {file.old_path: parts for file, parts in composed})
-        return Taken(
+        beyond = list(self._beyond_git())
+        said = dict.fromkeys(words for _, _, _, words in beyond)
+        taken = Taken(
             tuple(file for file in files if file.is_edit),
             tuple(part for _, parts in composed for part in parts),
-            (*self._said_of_units(), *self._checked(files, anyway=anyway), *self._entries()),
+            (*self._said_of_units(), *self._checked(files, anyway=anyway), *said),
             tuple(self.units),
         )
+        for path, lo, hi, _ in beyond:
+            taken.beyond_git[path] = (*taken.beyond_git.get(path, ()), (lo, hi))
+        return taken
 
     def steps(self) -> Iterator[dict[str, FileEdit]]:
         """Yield the files of each owner, as they are with it and the owners before it."""
@@ -220,12 +227,27 @@ class _Take:
                 if (owner.id, path) in self._changed
             }
 
-    def _entries(self) -> Iterator[str]:
-        """Yield where several candidates add entries, whose order nobody knows."""
-        for path in sorted(filter(is_changelog, self.origins)):
-            gaps = {(e.lo, e.owner.id) for e in self.lines[path] if e.lo == e.hi}
-            if len({lo for lo, _ in gaps}) < len(gaps):
-                yield f"{shown_name(path)}: several add entries at one place: order to check"
+    def _beyond_git(self) -> Iterator[tuple[str, int, int, str]]:
+        """Yield what git would not merge: file, lines (from, to) of the result, what to say."""
+        for path, edits in sorted(self.lines.items()):
+            shift, before, first = 0, None, 0
+            for edit in edits:
+                start = edit.lo + shift
+                stop = start + len(byte_lines(edit.data))
+                shift = stop - edit.hi
+                joins = (
+                    before is not None and before.hi == edit.lo
+                    and before.is_hunk and edit.is_hunk and before.owner.id != edit.owner.id
+                )  # fmt: skip
+                if before is not None and joins:
+                    if before.lo == edit.hi:
+                        yield path, first, stop, f"merged beyond git: read {shown_name(path)}"
+                    else:
+                        where = f"{shown_name(path)}:{start + 1}"
+                        yield path, first, stop, f"beside each other: read {where}"
+                elif edit.is_beyond_git:
+                    yield path, start, stop, f"merged beyond git: read {shown_name(path)}"
+                before, first = edit, first if joins else start
 
     # --- candidates and their files ---
 
