@@ -2,7 +2,7 @@
 
     python benchmarks/landing.py heads REPOSITORY [PATTERN]
     python benchmarks/landing.py merges REPOSITORY [MOST] [MERGES]
-    python benchmarks/landing.py planted REPOSITORY LANGUAGE [MOST]
+    python benchmarks/landing.py planted REPOSITORY [MOST]
     python benchmarks/landing.py pairs REPOSITORY [MOST]
     python benchmarks/landing.py many [CANDIDATES]
 
@@ -17,10 +17,11 @@ such a file are landed on that of the merge base. Where they fit, the union is c
 the maintainer merged: as lines, up to their order and to blank ones. Each deviation is printed,
 and of what does not compose the types of the nodes around the two additions.
 
-`planted` takes MOST (50) functions of LANGUAGE (python, typescript, c) at HEAD. One candidate
-renames each everywhere, or removes it, or (in Python) narrows its parameters; another one newly
-calls it: in the same file, in another one, or in a new one. It prints how often `land` says that
-the first breaks the second, and, of what is removed and used in other files, the target.
+`planted` takes MOST (50) functions of Python at HEAD. One candidate renames each everywhere, or
+removes it, or narrows its parameters; another one newly calls it: in the same file, in another one,
+or in a new one. It prints how often the first is said to break the second, and, of what is removed
+and used in other files, the target. Of MOST files it takes away a name's definition, an import or a
+bracket, and prints how often that is said to be broken.
 
 `pairs` looks for MOST (50) pairs of commits of which the earlier one deletes a definition, and the
 later one, up to ten commits away, applies to where the earlier one began. Both are in the history:
@@ -31,7 +32,7 @@ whatever `land` says that either breaks counts as a false alarm, and is printed.
 
 from __future__ import annotations
 
-import os
+import ast
 import re
 import resource
 import subprocess
@@ -241,15 +242,8 @@ def merges(folder: str, most: int = 40, newest: int = 3000) -> None:
 
 # --- breaks ---------------------------------------------------------------------------------------
 
-SUFFIX = {"python": ".py", "typescript": ".ts", "c": ".c"}
-DEFINED = {
-    "python": re.compile(r"^def (\w{4,})\(([^()]*)\)(?: -> [^\n]*)?:\n", re.MULTILINE),
-    "typescript": re.compile(r"^export (?:async )?function (\w{4,})\b()", re.MULTILINE),
-    "c": re.compile(r"^(?!static)[a-z][\w *]*?\b(\w{4,})\(([^;{}]*)\)\n\{", re.MULTILINE),
-}
-DELETES = re.compile(
-    r"^-(?:\s*(?:async )?def|\s*class|export .*?function|[a-z][\w *]*?) \*?\w+\(?", re.MULTILINE
-)
+DEFINED = re.compile(r"^def (\w{4,})\(([^()]*)\)(?: -> [^\n]*)?:\n", re.MULTILINE)
+DELETES = re.compile(r"^-\s*(?:(?:async )?def|class) \w+", re.MULTILINE)
 
 
 def side(text: str) -> Side:
@@ -261,73 +255,42 @@ def candidate(name: str, old: Mapping[str, str], new: Mapping[str, str]) -> Cand
     return Candidate(name, "", name, "", label=name, old=before, new=after)
 
 
-def source(folder: str, suffix: str) -> dict[str, str]:
-    """Return the files of HEAD with a suffix, as normalised texts."""
+def source(folder: str) -> dict[str, str]:
+    """Return the files of Python at HEAD, as normalised texts."""
     paths = git(folder, "ls-tree", "-r", "--name-only", "HEAD").decode().split("\n")
     texts = {}
     for path in paths:
-        if path.endswith(suffix) and not path.endswith(".d.ts"):
+        if path.endswith(".py"):
             text = Side("100644", git(folder, "cat-file", "blob", f"HEAD:{path}")).text
             if text is not None and 0 < len(text) < 200_000:
                 texts[path] = text
     return texts
 
 
-def node_lines(text: str, grammar: str, name: str) -> tuple[int, int] | None:
-    """Return the lines of the top-level definition of a name."""
-    for node in parse(text, grammar).root_node.children:
-        if re.search(rf"\b{name}\(", text[: 1 << 30].split("\n")[node.start_point[0]]):
-            return node.start_point[0], node.end_point[0] + 1
-    return None
-
-
 def newly_calling(
-    language: str, path: str, name: str, others: Sequence[str], texts: Mapping[str, str], way: int,
-    arguments: str,
-) -> tuple[dict[str, str], dict[str, str]]:  # fmt: skip
+    path: str, name: str, others: Sequence[str], texts: Mapping[str, str], way: int, arguments: str
+) -> tuple[dict[str, str], dict[str, str]]:
     """Return the files of a change that newly calls a function, before and after."""
     stem = Path(path).stem
-    call = {
-        "python": f"\n\ndef newly():\n    return {name}({arguments})\n",
-        "typescript": f"\nexport const newly = () => {name}();\n",
-        "c": f"\nvoid newly(void)\n{{\n\t(void){name}(0);\n}}\n",
-    }[language]
-    has_import = {
-        "python": f"from .{stem} import {name}\n" if way == 1 else f"from . import {stem}\n",
-        "typescript": f'import {{ {name} }} from "./{stem}";\n',
-        "c": "",
-    }[language]
-    if way == 2 and language == "python":
+    call = f"\n\ndef newly():\n    return {name}({arguments})\n"
+    has_import = f"from .{stem} import {name}\n" if way == 1 else f"from . import {stem}\n"
+    if way == 2:
         call = call.replace(f"return {name}", f"return {stem}.{name}")
     if way == 0:
         return {path: texts[path]}, {path: texts[path].rstrip("\n") + "\n" + call}
     if way == 1 and others:
         other = others[0]
-        return {other: texts[other]}, {other: has_import + texts[other].rstrip("\n") + "\n" + call}
-    return {}, {str(Path(path).parent / f"newly_used{SUFFIX[language]}"): has_import + call}
-
-
-def calls(user: str, text: str, path: str, name: str) -> bool:
-    """Whether a file that imports another one calls a function of it, and no method so called."""
-    stem = Path(path).parent.name if Path(path).stem == "__init__" else Path(path).stem
-    if not re.search(rf"(?<![\w.])(?:\w+\.)?(?<!def )(?<!function ){name}\(", text):
-        return False
-    if path.endswith(".ts"):
-        sources = re.findall(r"""from ['"](\.[^'"]*)['"]""", text)
-        files = {
-            Path(os.path.normpath(Path(user).parent / each)).with_suffix("") for each in sources
-        }
-        return bool(files & {Path(path).with_suffix(""), Path(path).parent / "index"})
-    return path.endswith(".c") or bool(re.search(rf"(?:from|import)\b.*\b{stem}\b", text))
+        return {other: texts[other]}, {other: f"{texts[other].rstrip()}\n{has_import}{call}"}
+    return {}, {str(Path(path).parent / "newly_used.py"): has_import + call}
 
 
 def edits_of(
-    language: str, path: str, match: re.Match[str], texts: Mapping[str, str]
+    path: str, match: re.Match[str], texts: Mapping[str, str]
 ) -> Iterator[tuple[str, dict[str, str], dict[str, str], str]]:
     """Yield what may be done to a function: the files before and after, and the call's arguments.
 
-    A function is renamed everywhere, or removed where it is; in Python also given a parameter that
-    has to be passed, or one fewer.
+    A function is renamed everywhere, or removed where it is, or given a parameter that has to be
+    passed, or one fewer.
     """
     name, text = match[1], texts[path]
     word = re.compile(rf"\b{name}\b")
@@ -335,13 +298,14 @@ def edits_of(
     if len(users) <= 60:
         renamed = {other: word.sub(f"{name}_anew", texts[other]) for other in users}
         yield "renames", {other: texts[other] for other in users}, renamed, ""
-    if (lines := node_lines(text, language, name)) is not None:
+    node = next((n for n in ast.parse(text).body if getattr(n, "name", "") == name), None)
+    if node is not None:
         rows = text.split("\n")
-        rest = "\n".join([*rows[: lines[0]], *rows[lines[1] :]])
+        rest = "\n".join([*rows[: node.lineno - 1], *rows[node.end_lineno :]])
         if not word.search(rest):
             yield "removes", {path: text}, {path: rest}, ""
     given = [part.strip() for part in match[2].split(",") if part.strip()]
-    if language == "python" and not any(set(part) & set("*=/:") for part in given):
+    if not any(set(part) & set("*=/:") for part in given):
         for more in (True, False):
             if (given or more) and len(re.findall(rf"\b{name}\(", text)) == 1:
                 changed = [*given, "anew"] if more else given[:-1]
@@ -351,48 +315,73 @@ def edits_of(
                 yield "narrows", {path: text}, {path: narrowed}, arguments
 
 
-def planted(folder: str, language: str, most: int = 50) -> None:
-    texts = source(folder, SUFFIX[language])
+def broken_texts(text: str, coin: Random) -> Iterator[tuple[str, str]]:
+    """Yield texts that cannot work: a name that nothing defines, an import less, a bracket less."""
+    every = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Call)]
+    calls = [node for node in every if isinstance(node.func, ast.Name)]
+    for what, nodes in (("names", calls), ("brackets", every)):
+        if not nodes or not text.isascii():
+            continue
+        node, rows = coin.choice(nodes), text.split("\n")
+        if what == "names":
+            row, at, new = node.lineno - 1, node.col_offset, "not_defined_"
+            rows[row] = rows[row][:at] + new + rows[row][at:]
+        else:
+            row, at = (node.end_lineno or 1) - 1, node.end_col_offset or 1
+            rows[row] = rows[row][: at - 1] + rows[row][at:]
+        yield what, "\n".join(rows)
+    if imports := list(re.finditer(r"^import (\w+)\n", text, re.MULTILINE)):
+        at = coin.choice(imports)
+        if len(re.findall(rf"(?<![\w.]){at[1]}\.", text)) and f"as {at[1]}" not in text:
+            yield "imports", text[: at.start()] + text[at.end() :]
+
+
+def planted(folder: str, most: int = 50) -> None:
+    texts = source(folder)
     repository = open_commits(folder)
     commit = git(folder, "rev-parse", "HEAD").decode().strip()
-    places = [(path, match) for path in texts for match in DEFINED[language].finditer(texts[path])]
+    places = [(path, match) for path in texts for match in DEFINED.finditer(texts[path])]
     times = Counter(match[1] for _, match in places)
-    coin = Random(f"planted {language}")
+    coin = Random("planted python")
     coin.shuffle(places)
     tried, found, missed = Counter[str](), Counter[str](), list[str]()
+
+    def count(what: str, is_found: bool, said: str) -> None:
+        tried[what] += 1
+        found[what] += is_found
+        missed.extend([] if is_found else [f"{what} {said}"])
+
     for path, match in places:
-        if language != "python" and min(tried["renames"], tried["removes"]) >= most:
-            break
         word = re.compile(rf"\b{match[1]}\b")
         folder_of = Path(path).parent
         others = [o for o in texts if Path(o).parent == folder_of and not word.search(texts[o])]
         coin.shuffle(others)
-        for does, old, new, arguments in edits_of(language, path, match, texts):
-            before = texts[path][: match.start()].rstrip("\n").rpartition("\n")[2]
-            is_called = not (match[1].startswith("test_") or before.startswith("@"))
-            if times[match[1]] > 1 or tried[does] >= most or not is_called:
-                continue
-            way = tried[does] % 3
-            user = newly_calling(language, path, match[1], others, texts, way, arguments)
-            if does == "renames" and user[0].keys() & old.keys() - {path}:
+        before = texts[path][: match.start()].rstrip("\n").rpartition("\n")[2]
+        if times[match[1]] > 1 or match[1].startswith("test_") or before.startswith("@"):
+            continue
+        for does, old, new, arguments in edits_of(path, match, texts):
+            user = newly_calling(path, match[1], others, texts, tried[does] % 3, arguments)
+            if tried[does] >= most or (does == "renames" and user[0].keys() & old.keys() - {path}):
                 continue
             taker, caller = candidate("taker", old, new), candidate("user", *user)
             every = compared(Candidates(commit, (taker, caller)))
             words = [r for each in every.relations for r in each.reasons if r.word == "breaks"]
-            tried[does] += 1
-            found[does] += any(r.by == "taker" for r in words)
-            if not any(r.by == "taker" for r in words):
-                missed.append(f"{does} {match[1]} of {path}, used in {', '.join(user[1])}")
-            users = [o for o in texts if o != path and calls(o, texts[o], path, match[1])]
+            said = f"{match[1]} of {path}, used in {', '.join(user[1])}"
+            count(does, any(r.by == "taker" for r in words), said)
+            stem = re.compile(rf"(?:from|import)\b.*\b{Path(path).stem}\b.*\b{match[1]}\b")
+            users = [o for o in texts if o != path and stem.search(texts[o])]
             if does == "removes" and users:
                 landing = land_candidates(repository, Candidates(commit, (taker,)), ["taker"])
-                tried["removes from the target"] += 1
                 is_told = any(o.word == "breaks" for e in landing.left_out for o in e.obstacles)
-                found["removes from the target"] += is_told
-                if not is_told:
-                    missed.append(f"removes {match[1]} of {path}, used in {', '.join(users[:3])}")
+                count("removes from the target", is_told, f"{match[1]} of {path}, used in {users}")
+    paths = [path for path in texts if len(texts[path]) > 1000]
+    for path in coin.sample(paths, min(len(paths), most)):
+        for what, text in broken_texts(texts[path], coin):
+            one = candidate("one", {path: texts[path]}, {path: text})
+            claims = compared(Candidates(commit, (one,))).claims["one"]
+            count(what, any(claim.word == "broken" for claim in claims), path)
     name = Path(folder).parent.name
-    print(f"{name}, {language}:", *(f"{does} {found[does]} of {tried[does]};" for does in tried))
+    print(f"{name}:", *(f"{does} {found[does]} of {tried[does]};" for does in tried))
     print("\n".join(missed))
 
 
@@ -432,7 +421,7 @@ def at_commit(
 
 
 def pairs(folder: str, most: int = 50) -> None:
-    suffixes = (".py", ".ts", ".tsx", ".c", ".h")
+    suffixes = (".py",)
     log = git(folder, "rev-list", "--no-merges", "--topo-order", "--max-count=6000", "HEAD")
     ids = log.decode().split()[::-1]
     repository = open_commits(folder)
@@ -460,7 +449,7 @@ def pairs(folder: str, most: int = 50) -> None:
         tried += 1
         found = Candidates(onto, (a, b))
         landing = land_candidates(repository, found, ["first", "second"])
-        takes += bool(compared(found).reader.edit(a).names.taken)
+        takes += bool(compared(found).reader.edit(a).taken)
         told = [o.message for e in landing.left_out for o in e.obstacles if o.word == "breaks"]
         if told:
             alarms.append(f"{first[:10]} {second[:10]}: {'; '.join(told[:3])}")

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_right
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 from excise.kernels._names import walk_names
-from excise.names import KEYWORD, MEMBER, PASSED_ON, Key, NameRole, NameScope, PartNames, ScopedName
+from excise.names import KEYWORD, MEMBER, Key, NameRole, NameScope, PartNames, ScopedName
 from excise.syntax import encode, line_starts
 
 if TYPE_CHECKING:
@@ -160,42 +160,3 @@ def _names_of(
     data = encode(text)
     within = None if spans is None else array("i", chain.from_iterable(spans))
     return walk_names(tree, data, line_starts(data), within, known)
-
-
-class TextNames(NamedTuple):
-    """What a text defines for other texts, and what it uses.
-
-    - ``defined``: what it binds outside of functions, by qualified name, and whether that is a
-      class's member. A prototype is not a definition, and binds nothing.
-    - ``bound``: how often it binds each name, wherever, but for imports.
-    - ``uses``: by name, and whether it is read as a member: the lines, from 0. Names that the text
-      binds otherwise than by one definition for other texts are left out, as nobody knows which is
-      meant; imported ones are in it.
-    """
-
-    defined: dict[str, bool]
-    bound: Counter[str]
-    uses: dict[tuple[str, bool], list[int]]
-
-    @classmethod
-    def of(cls, tree: Tree, text: str, known: PartNames) -> TextNames:
-        """Collect the names of a normalised text, given its tree by `excise.syntax.parse`.
-
-        - ``known``: as for `Bindings.of`.
-        """
-        every = _names_of(tree, text, known=known)
-        names = [name for name in every if not name.is_promised]
-        own = cls({}, Counter(), {})
-        for name in names:
-            is_set = name.role is NameRole.MEMBER and name.is_member
-            if name.role in PASSED_ON or is_set:
-                own.bound[name.name] += 1
-            if name.role is NameRole.BIND and not name.scope.is_within_function:
-                own.defined[".".join((*name.scope.path, name.name))] = name.scope.is_class
-        for name in names:
-            is_member = name.role is NameRole.MEMBER and not name.is_member
-            times = own.bound[name.name]
-            is_read = name.role is NameRole.READ and times <= (name.name in own.defined)
-            if is_read or is_member or name.role is NameRole.IMPORT:
-                own.uses.setdefault((name.name, is_member), []).append(name.line)
-        return own

@@ -364,7 +364,7 @@ def _other(
         return [Broken("syntax", at, "", f"leaves the marks of a merge conflict in line {at}")], 0
     found = None
     if reading.grammar in _BRACKETED and before:
-        found = _brackets(before, after, old, tree, line) or _quotes(before, after, reading, line)
+        found = _brackets(before, after, old, tree, line) or _quotes(before, after, reading.grammar)
     return ([], line) if found is None else ([found], 0)
 
 
@@ -450,13 +450,14 @@ def _is_paired(brackets: str) -> bool:
     return not stack
 
 
-def _quotes(before: str, after: str, reading: Reading, line: int) -> Broken | None:
-    """Return a line of the edit with a quote that nothing closes, where the first error is."""
-    lines = after.split("\n")
-    own = lines[line - 1] if line <= len(lines) else ""
-    bare = re.sub(r"\\.|'\"'", "", own)
-    is_plain = not re.search(r"""['`/]|\"\"\"|[R@$#]\"""", bare)
-    is_added = reading.grammar in _QUOTED and own not in before.split("\n")
-    if is_added and is_plain and bare.count('"') % 2 and not bare.endswith("\\"):
-        return Broken("syntax", line, "", f'has " in line {line}, which nothing closes')
-    return None
+def _quotes(before: str, after: str, grammar: str) -> Broken | None:
+    """Return the one line of an edit with a quote that nothing closes."""
+    old, found = set(before.split("\n")), list[int]()
+    for number, line in enumerate(after.split("\n"), start=1):
+        bare = re.sub(r"\\.|'\"'", "", line)
+        is_plain = not re.search(r"""['`/]|\"\"\"|[R@$#]\"""", bare) and not bare.endswith("\\")
+        if line not in old and is_plain and bare.count('"') % 2:
+            found.append(number)
+    if grammar not in _QUOTED or len(found) != 1:
+        return None
+    return Broken("syntax", found[0], "", f'has " in line {found[0]}, which nothing closes')

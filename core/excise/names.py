@@ -38,9 +38,6 @@ class NameRole(IntEnum):
     KEYWORD = 7
 
 
-PASSED_ON = frozenset({NameRole.BIND, NameRole.PARAMETER, NameRole.ASSIGN})
-
-
 class NameScope(NamedTuple):
     """A scope: its name from the outermost, and the one around it.
 

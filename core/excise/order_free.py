@@ -81,8 +81,136 @@ _ACTING = frozenset(("decorator", "annotation", "marker_annotation", "attribute_
 
 _IMPORTS = ("import", "use_declaration", "using_directive", "preproc_include")
 
+_SEVERAL = frozenset((
+    "lexical_declaration", "variable_declaration", "type_declaration", "const_declaration",
+    "var_declaration", "field_declaration",
+))  # fmt: skip
+_PARTS = frozenset((
+    "variable_declarator", "type_spec", "type_alias", "const_spec", "var_spec", "assignment",
+))  # fmt: skip
+"""Members that give several names, and the parts of them that do."""
+
 _REPEATED = frozenset(("init", "_", "<<"))
 """Names that do not name one thing: Go's ``init``, and YAML's merged keys."""
+
+
+_ALSO_GIVING = {
+    "python": "assignment",
+    "javascript": "lexical_declaration variable_declaration",
+    "typescript": "lexical_declaration variable_declaration",
+    "java": "enum_declaration record_declaration field_declaration",
+    "csharp": "struct_declaration enum_declaration",
+    "go": "type_declaration const_declaration var_declaration",
+    "rust": "const_item static_item type_item mod_item union_item",
+    "c": "preproc_def preproc_function_def struct_specifier union_specifier enum_specifier",
+    "cpp": "preproc_def preproc_function_def struct_specifier class_specifier enum_specifier",
+}
+"""Members whose order counts, and that give their parent a name all the same."""
+
+_OPEN = {
+    "javascript": ("export_statement",),
+    "typescript": ("export_statement", "interface_declaration"),
+    "csharp": ("class_declaration",),
+    "go": ("import_declaration",),
+    "ruby": ("class", "module"),
+    "c": ("preproc_include",),
+    "cpp": ("preproc_include",),
+}
+"""Members of which a parent may have several of one name, or that contain those that give names."""
+
+_GIVING = {
+    grammar: frozenset(" ".join(parents.values()).replace("|", " ").split())
+    .union(_ALSO_GIVING.get(alike, "").split())
+    .difference(_OPEN.get(alike, ()))
+    for grammar, parents in {**_MEMBERS, "tsx": _MEMBERS["typescript"]}.items()
+    for alike in ("typescript" if grammar == "tsx" else grammar,)
+}
+
+_WITHIN = frozenset((
+    "class_definition", "class_declaration", "class_body", "block", "export_statement",
+    "declaration_list", "impl_item", "mod_item", "trait_item", "namespace_definition",
+    "internal_module", "namespace_declaration", "linkage_specification", "class", "module",
+    "body_statement", "import_declaration", "import_spec_list", "interface_declaration",
+    "preproc_ifdef", "preproc_if", "object", "pair", "table", "document", "stream", "block_node",
+    "block_mapping", "block_mapping_pair", "decorated_definition",
+))  # fmt: skip
+"""What is looked into for members. In a function nobody else's names are."""
+
+_OVERLOADED = frozenset(("java", "csharp", "cpp"))
+"""Grammars of languages in which functions of one name differ by their parameters."""
+
+Level = tuple[str, ...]
+"""Where a name is given: the names of what is around it, the outermost first."""
+
+
+def names_given(tree: Any, text: str, grammar: str) -> dict[tuple[Level, str], list[str]]:  # noqa: ANN401 - only `syntax` and its like import the type
+    """Return the names that a text defines, binds by imports or has as keys, outside of functions.
+
+    - ``tree``: that of the text by a grammar.
+
+    Returns: by level and name the texts of what gives it; nothing if the syntax is broken.
+
+    >>> from excise.syntax import parse
+    >>> text = "import a\\nclass S:\\n    def f(self): ...\\n"
+    >>> list(names_given(parse(text, "python"), text, "python"))
+    [((), 'a'), ((), 'S'), (('S',), 'f')]
+    """
+    found: dict[tuple[Level, str], list[str]] = {}
+    kinds, data = _GIVING.get(grammar, frozenset()), encode(text)
+    if not kinds or tree.root_node.has_error:
+        return found
+    waiting: list[tuple[Any, Level]] = [(tree.root_node, ())]
+    while waiting:
+        node, level = waiting.pop()
+        inner = list[tuple[Any, Level]]()
+        for number, child in enumerate(node.named_children):
+            names = list(_names(child, data)) if child.type in kinds else []
+            if child.type.endswith("_specifier") and child.child_by_field_name("body") is None:
+                names = []
+            if grammar in _OVERLOADED and (parameters := _parameters(child)) is not None:
+                names = [f"{name}{_text(parameters, data)}" for name in names]
+            if child.type.startswith(_IMPORTS):  # not all names of a module
+                names = [name for name in names if re.fullmatch(r"[\w$]+", name)]
+            for name in names:
+                if name and name not in _REPEATED:
+                    what = _text(child, data)
+                    if grammar == "python" and child.type.startswith("import"):
+                        what = _imported(child, name, data)
+                    found.setdefault((level, name), []).append(what)
+            if child.type in _WITHIN:
+                named = child.child_by_field_name("name") or child.child_by_field_name("key")
+                if child.type == "impl_item":  # of a trait or a type, with its parameters
+                    own = _text(child, data).partition("{")[0]
+                elif child.type == "preproc_if":
+                    own = _text(child.child_by_field_name("condition") or child, data)
+                elif child.type == "document":
+                    own = str(number)
+                elif child.type == "table":
+                    own = names[0] if names else ""
+                else:
+                    own = "" if named is None else _text(named, data).strip("\"'")
+                inner.append((child, (*level, own) if own else level))
+        waiting += reversed(inner)
+    return found
+
+
+def _imported(node: Any, name: str, data: bytes) -> str:  # noqa: ANN401
+    """Return what an import of Python binds to a name: equal ones are the same thing."""
+    module = node.child_by_field_name("module_name")
+    for part in node.children_by_field_name("name"):
+        alias, own = part.child_by_field_name("alias"), part.child_by_field_name("name") or part
+        if alias is not None and _text(alias, data) == name:
+            return f"{'' if module is None else _text(module, data)}:{_text(own, data)}"
+    return f"{'' if module is None else _text(module, data)}:{name}"
+
+
+def _parameters(node: Any) -> Any:  # noqa: ANN401
+    """Return the parameters of a function, or None."""
+    while node is not None:
+        if (parameters := node.child_by_field_name("parameters")) is not None:
+            return parameters
+        node = node.child_by_field_name("declarator")
+    return None
 
 
 class Addition(NamedTuple):
@@ -253,6 +381,17 @@ def _names(node: Any, data: bytes) -> Iterator[str]:  # noqa: ANN401
     if node.type.startswith(_IMPORTS):
         yield from _bound(node, data)
         return
+    if node.type in _SEVERAL:
+        for child in node.named_children:
+            if child.type in _PARTS:
+                for name in child.children_by_field_name("name") or [child]:
+                    yield from [_text(name, data)] if name is not child else _names(child, data)
+        return
+    if node.type == "assignment":
+        left = node.child_by_field_name("left")
+        if left is not None and left.type == "identifier":
+            yield _text(left, data)
+        return
     inner = node.child_by_field_name("definition") or node.child_by_field_name("declaration")
     if inner is not None:
         yield from _names(inner, data)
@@ -272,48 +411,39 @@ def _names(node: Any, data: bytes) -> Iterator[str]:  # noqa: ANN401
 
 
 def _bound(node: Any, data: bytes) -> Iterator[str]:  # noqa: ANN401
-    """Yield the names that an import binds; its whole text if it binds none by name."""
-    if node.type == "import_declaration" and node.child_by_field_name("name") is None:  # of Java
-        path = [child for child in node.named_children if child.type.endswith("identifier")]
-        yield _text(path[0], data).rpartition(".")[2] if path else _text(node, data)
-    elif node.type == "use_declaration":
-        waiting = list(node.named_children)
-        while waiting:
-            use = waiting.pop()
-            alias = use.child_by_field_name("alias") or use.child_by_field_name("name")
-            if alias is not None:
-                yield _text(alias, data)
-            elif use.type in ("use_list", "scoped_use_list"):
-                waiting += (
-                    use.child_by_field_name("list").named_children
-                    if use.type[:1] == "s"
-                    else use.named_children
-                )
-            elif use.type != "visibility_modifier":
-                yield _text(use, data)
-    elif node.type == "import_spec":  # of Go
-        name, path = node.child_by_field_name("name"), node.child_by_field_name("path")
-        yield _text(name or path, data).strip('"').rpartition("/")[2]
-    else:
-        for name in [*node.children_by_field_name("name"), *_specifiers(node)] or [node]:
-            bound = _text(name.child_by_field_name("alias") or name, data)
-            is_package = node.type == "import_statement" and name.type == "dotted_name"
-            yield bound.partition(".")[0] if is_package else bound
+    """Yield the names that an import binds: an alias, or the part of the path that stays.
 
-
-def _specifiers(node: Any) -> Iterator[Any]:  # noqa: ANN401
-    """Yield the names in an import of JavaScript, with their aliases."""
-    waiting = [child for child in node.children if child.type == "import_clause"]
+    What binds no name that is written there (an include, all names of a module) gives itself.
+    """
+    names, waiting = list[str](), [node]
     while waiting:
-        child = waiting.pop()
-        if child.type in ("identifier", "import_specifier"):
-            yield (
-                child
-                if child.child_by_field_name("alias")
-                else (child.child_by_field_name("name") or child)
-            )
+        part = waiting.pop()
+        alias, path = part.child_by_field_name("alias"), part.child_by_field_name("path")
+        if alias is not None:
+            names.append(_text(alias, data))
+        elif part.type == "dotted_name":  # import a.b binds a; from a import b binds b
+            names.append(_text(part.named_children[0], data))
+        elif part.type == "import_spec":  # of Go
+            name = part.child_by_field_name("name")
+            words = [w for w in _text(path, data).strip('"`').split("/") if w]
+            if len(words) > 1 and re.fullmatch(r"v\d+", words[-1]):
+                words.pop()
+            names.append(_text(name, data) if name is not None else words[-1] if words else "")
+        elif part.type == "scoped_use_list":  # of Rust
+            waiting.append(part.child_by_field_name("list") or path)
+        elif part.type in ("identifier", "scoped_identifier", "import_specifier"):
+            name = part.child_by_field_name("name") or part
+            names.append(_text(name, data))
+        elif part.type == "using_directive" and (name := part.child_by_field_name("name")):
+            names.append(_text(name, data))
+        elif part.type in ("preproc_include", "using_directive", "use_wildcard") or any(
+            child.type in ("asterisk", "wildcard_import") for child in part.children
+        ):
+            names.append(_text(part, data))
         else:
-            waiting += child.named_children
+            fields = part.children_by_field_name("name")
+            waiting += fields or [c for c in part.named_children if c.type != "string"]
+    yield from names or [_text(node, data)]
 
 
 def _text(node: Any, data: bytes) -> str:  # noqa: ANN401

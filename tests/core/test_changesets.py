@@ -45,7 +45,6 @@ def test_one_file_has_the_numbers_of_its_texts(origin, revisions, path):
             assert matrix.word(i, j) == texts.word(i, j)
     assert matrix.edit_sizes == texts.edit_sizes
     assert matrix.unchanged == texts.unchanged
-    assert matrix.syntax_errors == texts.syntax_errors
     again = ScoreMatrix.from_texts(origin, revisions, path=path, readings=matrix.readings)
     assert all(np.array_equal(getattr(again, plane), getattr(texts, plane)) for plane in PLANES)
     assert (again.signature, again.notes) == (texts.signature, texts.notes)

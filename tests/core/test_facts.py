@@ -8,6 +8,7 @@ import pytest
 from tests.edit_facts import facts_of
 
 from excise.facts import EditFacts, joined_facts
+from excise.python_facts import Module, lost_errors
 
 ORIGIN = '''"""A module."""
 import os
@@ -96,37 +97,6 @@ def test_settings_and_classes_of_frameworks_are_read_elsewhere():
     assert not facts(origin.replace("return", "self.timeout = 5\n        return"), origin).is_stub
 
 
-def test_what_python_cannot_read_is_an_error_though_a_grammar_reads_it():
-    assert edited("    y = x\n", "    y = x\n    print 'x'\n").errors
-    assert edited("strict=False", "strict=False, x=1, 2").errors
-    assert not facts("print 'y'\n", "print 'x'\n").errors
-
-
-def test_a_name_that_nothing_defines():
-    assert edited("y = x", "y = z").errors == ("uses z, which nothing defines",)
-    assert edited("import os\n", "").errors == ("uses os, which nothing defines",)
-    assert not facts("def f():\n    return z, y\n", "def f():\n    return z\n").errors[1:]
-    for fine in ("y = len(x)", "y = [z for z in x]", "y = (z := x)", "global z; z = y = x"):
-        assert not edited("y = x", fine).errors
-    assert not edited("import os\n", "import os\nfrom pkg import *\nw = z\n").errors
-    assert not edited("y = x", "exec('z = 1'); y = z").errors
-    assert not edited("f(x, *", "f(x: Unknown, *").errors
-
-
-def test_a_lost_definition_unless_another_one_stands_in():
-    without = ORIGIN.replace("class Base:\n    def area(self):\n        return self.side\n", "")
-    assert facts(without).lost == ("Base",)
-    assert facts(without + "\n\nclass Shape:\n    pass\n").lost == ()
-    assert facts("").lost == ()
-    assert facts("if one:\n    def f(): pass\n", "def f(): pass\n").lost == ()
-
-
-def test_a_definition_that_moves_is_not_lost():
-    gone, there = EditFacts(lost=("f",)), EditFacts(defined=("f",))
-    assert joined_facts([gone, there]).lost == ()
-    assert joined_facts([gone, EditFacts(same_program=True)]).lost == ("f",)
-
-
 def test_an_edit_of_several_files_is_a_stub_if_each_is():
     comment, unread, edit = (
         EditFacts(same_program=True), EditFacts(unread=("x",), only_unread=True), EditFacts(),
@@ -162,7 +132,7 @@ HOSTILE = ["x=" + "not " * 20_000 + "1\n", "if a: pass\n" + "elif b: pass\n" * 2
 @pytest.mark.slow
 @pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
 def test_a_text_that_python_gives_up_on_claims_nothing(text):
-    assert not facts(text, "x = 1\n").lost
+    assert not facts(text, "x = 1\n").errors
     assert facts("x = 1\n", text) is not None
 
 
@@ -225,7 +195,7 @@ def make():
 
 def in_classes(old, new):
     assert old in CLASSES
-    return facts_of(CLASSES, [CLASSES.replace(old, new)], "python")[0].errors
+    return lost_errors(Module.of(CLASSES.replace(old, new)).lost_members(Module.of(CLASSES)))
 
 
 @pytest.mark.parametrize(

@@ -77,6 +77,7 @@ JAVA = "import a.b;\nclass A {\n  int f() {return 1;}\n}\n"
             False,
         ),
         (JAVA, 1, "import a.c;\n", "import b.d;\n", "java", True),
+        (JAVA, 1, "import a.c;\n", "import b.c;\n", "java", False),
         (
             '#include "a.h"\nint f(void) { return 1; }\n',
             1,

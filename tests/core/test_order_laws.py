@@ -28,7 +28,8 @@ class Given:
     kinds: tuple[dict[str, str], ...]
     no_ops: tuple[bool, ...]
     unchanged: tuple[bool, ...]
-    syntax_errors: tuple[bool, ...]
+    facts_beside: tuple[dict[str, tuple[str, ...]], ...]
+    whitespace_only: tuple[bool, ...]
     codes: tuple[str, ...]
     facts: tuple[EditFacts, ...]
 
@@ -55,7 +56,6 @@ def given_outright(draw):
         EditFacts(
             same_program=level == "s" or (level in "wn" and draw(st.booleans())),
             errors=draw(st.sampled_from([(), (), (), ("uses x",)])),
-            lost=draw(st.sampled_from([(), (), ("f",)])),
         )
         for level in levels
     ]
@@ -71,7 +71,8 @@ def given_outright(draw):
         kinds=tuple({kind: kind for kind in own} for own in changed),
         no_ops=tuple(level == "n" for level in levels),
         unchanged=tuple(level in "wn" for level in levels),
-        syntax_errors=tuple(draw(st.booleans()) and draw(st.booleans()) for _ in levels),
+        facts_beside=({},) * count,
+        whitespace_only=tuple(level == "w" for level in levels),
         codes=tuple(draw(st.sampled_from("abc")) for _ in levels),
         facts=tuple(facts),
     )
@@ -158,8 +159,7 @@ def test_the_order_is_that_of_the_page(matrix, intent):
             code=matrix.codes[i],
             no_op=matrix.no_ops[i],
             codeless=matrix.unchanged[i] or facts.is_stub,
-            errors=bool(facts.errors) or matrix.syntax_errors[i],
-            lost=bool(facts.lost),
+            errors=bool(facts.errors),
         )
         for i, facts in enumerate(matrix.facts)
     ]

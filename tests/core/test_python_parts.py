@@ -71,8 +71,6 @@ def whole(text, beside=None):
         [ast.dump(node) for node in module.body],
         [piece.lines for piece in module.pieces],
         [piece.lines_of(piece.node) for piece in module.pieces],
-        module.definitions,
-        module.undefined,
         {
             name: set(own) if isinstance(own, set) else own
             for name, own in vars(module._names).items()

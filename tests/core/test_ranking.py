@@ -66,9 +66,7 @@ def test_four_identical_fixes_stand_before_one_wrong_edit_of_two_tokens(ranked, 
     assert ranking[-1].id == "wrong"
     assert ranking[-1].edit_size == 2 < ranking[0].edit_size
     assert [(r.rank, r.makers) for r in ranking] == [(1, 4)] * 4 + [(5, 1)]
-    assert [" ".join(r.why) for r in ranking] == ["4 of 5 make this edit"] * 4 + [
-        "nobody else makes it"
-    ]
+    assert [" ".join(r.why) for r in ranking] == ["4 of 5 make this edit"] * 4 + [""]
 
 
 @PATHS
@@ -148,10 +146,9 @@ def test_the_intent_says_whether_sizes_count(ranked):
     texts = {"small": WRONG, "near": OTHER, "too": OTHER.replace("return default", "return 0")}
     [small, *_], [*near, far] = ranked(texts, "fix"), ranked(texts, "change")
     assert (small.id, small.rank, small.edit_size) == ("small", 1, 2)
-    assert small.why == ("nobody else makes it", "fewest tokens")
+    assert small.why == ("fewest tokens",)
     assert far.id == "small"
-    assert {r.why for r in near} == {("nobody else makes it", "most like the others")}
-    assert far.why == ("nobody else makes it",)
+    assert {r.why for r in (*near, far)} == {()}
 
 
 @PATHS
@@ -160,18 +157,26 @@ def test_of_two_the_smaller_edit_leads_as_both_are_as_near_to_each_other(ranked)
         first, second = ranked({"large": OTHER, "small": WRONG}, intent)
         assert (first.id, second.id) == ("small", "large")
         assert first.mean_similarity == second.mean_similarity
-        assert first.why == ("nobody else makes it", "fewest tokens")
+        assert first.why == ("fewest tokens",)
 
 
-@PATHS
-def test_a_definition_that_is_gone_breaks_a_fix_alone(ranked):
-    gone = FIX[: FIX.index("class")]
-    texts = {"gone": gone, "too": gone, "kept": OTHER}
-    assert [r.id for r in ranked(texts, "change")] == ["gone", "too", "kept"]
-    fix = ranked(texts, "fix")
-    assert [r.id for r in fix] == ["kept", "gone", "too"]
-    assert fix[1].broken == ("no longer defines Shape",)
-    assert fix[1].why == ("broken: no longer defines Shape", "2 of 3 make this edit")
+def test_what_a_revision_does_beside_text_is_said_before_white_space():
+    facts = {
+        "moved": {"a.py": ("rename from a.py", "to b.py")},
+        "runs": {"a.py": ("mode 100644 to 100755",)},
+        "data": {"b.bin": ("binary", "0" * 40)},
+        "empty": {"e.py": ("created",)},
+        "ends": {"a.py": ("only converts line ends from LF to CRLF", "0" * 64)},
+    }
+    sets = {name: ChangeSet({}, own) for name, own in facts.items()}
+    ranking = rank(ScoreMatrix.from_change_sets({"a.py": ORIGIN}, sets))
+    assert {r.id: (r.why[0], r.stub) for r in ranking} == {
+        "moved": ("renames a.py to b.py", False),
+        "runs": ("makes a.py executable", False),
+        "data": ("changes the binary file b.bin", False),
+        "empty": ("adds the empty file e.py", False),
+        "ends": ("only converts line ends from LF to CRLF (a.py)", False),
+    }
 
 
 @PATHS

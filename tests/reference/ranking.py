@@ -17,7 +17,6 @@ class Candidate:
     no_op: bool = False
     codeless: bool = False
     errors: bool = False
-    lost: bool = False
     kinds: frozenset[str] = frozenset({"code"})
     """What the files are for that it changes; none for a no-op."""
 
@@ -33,7 +32,7 @@ def ranks(candidates, intent):
             return "no-op"
         if own.codeless:
             return "codeless"
-        return "broken" if own.errors or (own.lost and intent == "fix") else "whole"
+        return "broken" if own.errors else "whole"
 
     changes_code = any("code" in own.kinds for own in candidates)
 

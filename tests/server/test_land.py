@@ -529,16 +529,18 @@ def test_who_is_in_conflict_with_the_target_empty_or_alone():
     assert (nobody.order, nobody.taken.files) == ((), ())
 
 
-def test_a_union_that_cannot_work_is_mended_by_leaving_out_who_brings_it():
-    """No pair is at fault: each removes one of the two that define the name."""
+def test_what_is_broken_by_itself_does_not_land():
     base = {
         "a.py": "try:\n    import json\nexcept ImportError:\n    json = None\n\n\n" + "X = 1\n" * 9
     }
     uses = base["a.py"] + "\n\ndef f():\n    return helper()\n"
     helper = {"h.py": "def helper():\n    return 1\n"}
     landing = landed({"uses": {"a.py": uses}, "helper": helper}, base)
-    assert labels(landing) == ["helper", "uses"]  # as in a candidate: its own fault, and said
-    assert any("uses helper" in note for note in landing.taken.notes)
+    assert labels(landing) == ["helper"]
+    [left] = landing.left_out
+    assert [(o.word, o.message) for o in left.obstacles] == [
+        ("broken", "uses helper, which nothing defines")
+    ]
 
 
 @pytest.mark.slow

@@ -316,7 +316,7 @@ def entry(number):
         "task": 1, "cluster": number % 3 + 1, "rank": number, "word": "overlaps",
         "representative": number <= 3, "conflicts": [], "beyond_git": [],
         "notes": ["binary: a.png"],
-        "why": ["nobody else makes it"], "tool": None, "makers": 1, "mean_similarity": 0.5,
+        "why": ["fewest tokens"], "tool": None, "makers": 1, "mean_similarity": 0.5,
         "edit_size": 9, "verdict": None, "checks": [], "no_op": False,
         "stub": False, "broken": [], "syntax_errors": False, "similarity": 0.5, "renamed": [],
         "other_facets": [], "names": [], "kind": "worktree", "folder": None, "branch": None,

@@ -28,7 +28,7 @@ SERVER = "def serve(port):\n    listen(port)\n    return port\n"
 STRIP = PARSER.replace("int(part)", "int(part.strip())")
 SKIP = PARSER.replace(" in text.split(',')", " in text.split(',') if part")
 RETRY = SERVER.replace("    listen(port)\n", "    while not listen(port):\n        port += 1\n")
-TEST = "def test_parse():\n    assert parse('1, 2') == [1, 2]\n"
+TEST = "from parser import parse\n\n\ndef test_parse():\n    assert parse('1, 2') == [1, 2]\n"
 
 
 @pytest.fixture

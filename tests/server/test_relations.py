@@ -215,9 +215,41 @@ def test_two_definitions_of_one_name_collide_wherever_they_stand():
     a = text.replace("X = 1", f"{new.format(1)}X = 1")
     b = f"{text}\n\n{new.format(2)}".rstrip() + "\n"
     relation = pair(one(a), one(b), {"a.py": text})
-    assert any("both define new" in reason.message for reason in relation.reasons)
+    assert any("both give new" in reason.message for reason in relation.reasons)
     other = b.replace("new", "other")
     assert pair(one(a), one(other), {"a.py": text}) is None
+
+
+@pytest.mark.parametrize(
+    ("path", "a", "b", "is_one"),
+    [
+        ("s.ts", "function k() {}", "class k {}", True),
+        ("s.ts", "interface k {}", "interface k { a: 1 }", False),
+        ("s.py", "from q import k", "from r import k", True),
+        ("s.py", "import k", "import k, l", False),
+        ("s.rs", "use a::k;", "use b::{c, k};", True),
+        ("s.rs", "use a::k;", "use b::{c, k as l};", False),
+        ("s.go", 'import "a/k"', 'import k "b/c"', True),
+        ("s.java", "import a.k;", "import b.k;", True),
+        ("s.java", "import a.k;", "import a.k;", False),
+        ("s.cc", "int k(int a) { return a; }", "int k(long a) { return a; }", False),
+        ("s.c", "#define k 1", "#define k 2", True),
+        ("s.json", '"k": 1,', '"k": 2,', True),
+        ("s.yaml", "k: 1", "k: 2", True),
+        ("s.toml", "k = 1", "k = 2", True),
+    ],
+)
+def test_one_name_at_one_level_collides_in_every_language(path, a, b, is_one):
+    rows = {"json": ["{", '"a": 1,', '"m": 2,', '"z": 3', "}"], "yaml": ["a: 1", "m: 2", "z: 3"],
+            "toml": ["a = 1", "m = 2", "z = 3"], "py": ["a = 1", "m = 2", "z = 3"],
+            "go": ["package p", "", "func z() {}"]}  # fmt: skip
+    other = ["class X {}", "", "class Z {}"] if path.endswith("java") else ["", "", ""]
+    lines = rows.get(path.partition(".")[2], other)
+    texts = [[*lines[:1], a, *lines[1:]], [*lines[:2], b, *lines[2:]]]
+    base, mine, theirs = ({path: "\n".join(text) + "\n"} for text in (lines, *texts))
+    found = pair(mine, theirs, base)
+    said = [] if found is None else [r for r in found.reasons if "both give k" in r.message]
+    assert bool(said) is is_one
 
 
 CHANGES = "# Changes\n\n## Next\n\n- a fix\n"
@@ -406,114 +438,44 @@ def test_overloads_and_functions_that_are_bound_twice_are_not_looked_at():
 
 
 @pytest.mark.parametrize(
-    ("path", "text", "old", "new", "user", "use"),
+    ("path", "text", "after", "use"),
     [
-        ("s.py", "class S:\n    def fetch(self):\n        return 1\n", "fetch", "load",
-         "use.py", "def f(s):\n    return s.fetch()\n"),
-        ("s.ts", "export function fetchAll(a: number) { return a; }\n", "fetchAll", "loadAll",
-         "use.ts", "import { fetchAll } from './s';\nexport const x = fetchAll(1);\n"),
-        ("s.py", "class S:\n    ## one\n    def fetch(self):\n        return 1\n", "fetch", "load",
-         "use.py", "def f(s):\n    return s.fetch()\n"),
-        ("s.ts", "const r = /a/.exec('a');\nexport function fetchAll() { return r; }\n", "fetchAll",
-         "loadAll", "use.ts", "import { fetchAll } from './s';\nexport const x = fetchAll;\n"),
-        # By the index of a folder, and in a file of a syntax that the grammar does not know.
-        ("core/s.ts", "export function fetchAll() { return 1; }\n", "fetchAll", "loadAll",
-         "use.ts", "import * as core from './core/index.js';\nexport const x = core.fetchAll();\n"),
-        ("s.ts", "export function fetchAll() { return 1; }\n", "fetchAll", "loadAll",
-         "use.ts", "import * as s from './s';\ntype T = (;\nexport const x = s.fetchAll();\n"),
-        ("s.ts", "export class S { fetchAll() { return 1; } }\n", "fetchAll", "loadAll",
-         "use.ts", "export const f = (s: any) => s.fetchAll();\n"),
-        ("s.c", "int fetch_all(int a) { return a; }\n", "fetch_all", "load_all",
-         "use.c", "int f(void) { return fetch_all(1); }\n"),
-        ("s.c", "void g(int a UNUSED(x) y) { }\nint fetch_all(int a)\n{\n  return a;\n}\n",
-         "fetch_all", "load_all", "use.c", "int f(void UNUSED(x) y) { return fetch_all(1); }\n"),
-        ("s.go", "package s\n\nfunc FetchAll() int { return 1 }\n", "FetchAll", "LoadAll",
-         "use.go", "package s\n\nfunc f() int { return FetchAll() }\n"),
+        ("s.py", "def f(s):\n    return s.fetch()\n", "x = 1\n", "def f(s):\n    return s.f()\n"),
+        ("s.ts", "export function f() {}\n", "", "import { f } from './s';\nf();\n"),
+        ("s.c", "int f(int a) { return a; }\n", "", "int g(void) { return f(1); }\n"),
     ],
-)  # fmt: skip
-def test_names_of_members_and_of_other_languages(path, text, old, new, user, use):
-    taker, base = {path: text.replace(old, new)}, {path: text}
-    assert [found[:2] for found in broken(taker, {user: use}, base)] == [("a", user)]
-    assert broken(taker, {user: use.replace(old, "another")}, base) == []
-    kept = {path: text + text.replace(old, new).replace("class S", "class T")}
-    assert broken(kept, {user: use}, base) == []
+)
+def test_members_and_other_languages_are_not_looked_at(path, text, after, use):
+    assert broken({path: after}, {f"use.{path[2:]}": use}, {path: text}) == []
 
 
-def test_of_modules_of_typescript_only_the_imported_one_brings_a_name():
-    base = {"s.ts": "export function fetchAll() { return 1; }\n"}
-    taker = {"s.ts": "export function loadAll() { return 1; }\n"}
-    use = "import { fetchAll } from './s';\nexport const x = fetchAll();\n"
-    other = {"t.ts": "export function fetchAll() { return 2; }\n"}
-    assert broken(taker, {"use.ts": use, **other}, base) == [("a", "use.ts", 1)]
-    assert broken(taker, {"use.ts": use.replace("'./s'", "'./t'"), **other}, base) == []
+def test_who_is_in_conflict_breaks_nobody_and_neither_do_two_that_conflict():
+    conflict = {"a": {"conflicts": {"cfg.py": "x"}}}
+    edits = {"a": RENAMED, "b": new_user("import cfg\ncfg.parse(1)\n")}
+    assert words(edits, BASE) == {("a", "b"): "breaks"}
+    assert words(edits, BASE, **conflict) == {}
+    both = {**BASE, "n.py": "x = 1\n"}
+    edits = {"a": {**RENAMED, "n.py": "x = 2\n"}, "b": {**edits["b"], "n.py": "x = 3\n"}}
+    assert "breaks" not in words(edits, both).values()
 
 
-GONE = "int fetch_all(int a)\n{\n\treturn a;\n}\n"
-PROMISED = "int *fetch(void);\nint fetch_all(int a);\n"
-USED = "int f(void)\n{\n\treturn fetch_all(1);\n}\n"
-TYPED = "const ids = 1;\nexport const kept = ids;\n"
+def test_what_is_read_is_the_own_diff_and_not_the_replayed_one():
+    """Its own head defines the name, whatever has become of the file."""
+    old, new = {"m.py": side("x = 1\n")}, {"m.py": side("x = 1\ny = z\n")}
+    own = {"own_old": {"m.py": side("z = 1\n")}, "own_new": {"m.py": side("z = 1\ny = z\n")}}
+    stale = Candidate("a", "", "", "", label="a", old=old, new=new, **own)
+    assert compared(Candidates("0" * 40, (stale,))).claims == {"a": ()}
+    [claim] = compared(Candidates("0" * 40, (replace(stale, own_new=new),))).claims["a"]
+    assert (claim.word, claim.message) == ("broken", "uses z, which nothing defines")
 
 
-@pytest.mark.parametrize(
-    ("path", "text", "after", "others", "expected"),
-    [
-        # A prototype stays, wherever it is: it promises what is gone.
-        ("s.c", GONE, "int g;\n", {"s.h": PROMISED, "use.c": USED}, [("use.c", 3)]),
-        ("s.c", GONE, "int g;\n", {"use.c": PROMISED + USED}, [("use.c", 5)]),
-        ("s.c", PROMISED + GONE, PROMISED, {"use.c": USED}, [("use.c", 3)]),
-        ("s.c", GONE, GONE.replace("_all", "_any"), {"s.h": PROMISED, "use.c": USED},
-         [("use.c", 3)]),
-        # Another file defines it, as a function, a macro, or where the grammar sees an error.
-        ("s.c", GONE, "int g;\n", {"s.h": PROMISED, "use.c": USED, "t.c": GONE}, []),
-        ("s.c", GONE, "int g;\n", {"s.h": "#define fetch_all(a) (a)\n", "use.c": USED}, []),
-        ("s.c", GONE, "int g;\n", {"use.c": USED, "t.c": "int h(UNUSED(x) y)\n{\n}\n" + GONE}, []),
-        # Nobody else sees it.
-        ("s.c", f"static {GONE}", "int g;\n", {"use.c": USED}, []),
-        ("s.c", "static " * 50_000 + f";\n{GONE}", "int g;\n", {"use.c": USED}, [("use.c", 3)]),
-        # What a module does not export is its own, even if another one imports it by its index.
-        ("lib/s.ts", TYPED, "export const kept = 1;\n",
-         {"t/use.ts": "import * as z from '../lib/index';\nconst x = ids;\n"}, []),
-        *(
-            ("lib/s.ts", f"const ids = 1;\n{exported}\n", "export const kept = 1;\n",
-             {"lib/use.ts": "import * as s from './s';\nexport const x = s.ids;\n"},
-             [("lib/use.ts", 2)])
-            for exported in (
-                "export { ids };", "export {\n  kept,\n  ids,\n};", "export default ids;",
-                "export = ids;", "module.exports = { ids };", "exports.ids = ids;",
-                "module.exports.ids = ids;",
-            )
-        ),
-        *(
-            ("lib/s.ts", f"{exported}\n", "export const kept = 1;\n",
-             {"lib/use.ts": "import * as s from './s';\nexport const x = s.ids;\n"},
-             [("lib/use.ts", 2)])
-            for exported in (
-                "export const ids = 1;", "export async function ids() {}",
-                "export default class ids<T = 1> {}", "export type ids = { a: 1 };",
-                "export declare const ids: number;", "export const { ids } = kept;",
-                "export abstract class ids {}", "export enum ids { A }",
-            )
-        ),
-    ],
-)  # fmt: skip
-def test_what_only_files_use_that_nobody_changes(path, text, after, others, expected):
-    taker = candidate("a", {path: after}, {path: text})
+def test_what_only_files_use_that_nobody_changes():
+    others = {"use.py": "import os\nfrom cfg import parse\n", "t.py": "parse = 1\nparse()\n"}
+    taker = candidate("a", RENAMED, BASE)
     reader = compared(Candidates("0" * 40, (taker,))).reader
     found = broken_in_target([taker], reader, lambda words: others)
-    assert [(why.path, why.line) for why in found.get("a", ())] == expected
-
-
-@pytest.mark.parametrize(
-    ("text", "use"),
-    [
-        ("class S:\n    def get(self):\n        return 1\n", "def f(s):\n    return s.get()\n"),
-        ("class S:\n    def fetch(self):\n        return 1\n",
-         "class T:\n    def fetch(self):\n        return 2\ndef f(s):\n    return s.fetch()\n"),
-    ],
-)  # fmt: skip
-def test_a_member_that_others_have_is_not_said_to_be_missing(text, use):
-    changed = {"s.py": text.replace("get", "load").replace("fetch", "load")}
-    assert broken(changed, {"use.py": use}, {"s.py": text}) == []
+    assert [(why.path, why.line) for why in found.get("a", ())] == [("use.py", 2)]
+    assert broken_in_target([replace(taker, conflicts={"x": "y"})], reader, lambda _: others) == {}
 
 
 def test_who_has_rivals_in_two_tasks_is_in_neither_and_is_said_to_be_their_rival():

@@ -27,7 +27,7 @@ class Review:
     notes: tuple[tuple[str, ...], ...] = ()
     no_ops: tuple[bool, ...] = ()
     unchanged: tuple[bool, ...] = ()
-    syntax_errors: tuple[bool, ...] = ()
+    facts_beside: tuple[dict[str, tuple[str, ...]], ...] = ()
     codes: tuple[str, ...] = ()
     facts: tuple[EditFacts, ...] = ()
 
@@ -44,7 +44,7 @@ def review(values, sizes, codes=None, kinds=None):
         notes=((),) * count,
         no_ops=nobody,
         unchanged=nobody,
-        syntax_errors=nobody,
+        facts_beside=({},) * count,
         codes=tuple(codes or ids),
         facts=(EditFacts(),) * count,
     )

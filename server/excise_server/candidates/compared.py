@@ -14,6 +14,7 @@ from excise_server.foundation.changes import patch_files
 from excise_server.foundation.escape import visible
 from excise_server.foundation.inputs import first_few
 from excise_server.review.candidate import Candidate
+from excise_server.review.claims import Claim, given_twice, own_claims
 from excise_server.review.hunks import change_set
 from excise_server.review.kinds import kind_of
 from excise_server.review.relations import (
@@ -36,6 +37,7 @@ class Compared:
     - ``kinds``: what each file that a candidate changes is for, by path.
     - ``relations``: the pairs that are not independent.
     - ``tasks``: their tasks, the largest first.
+    - ``claims``: what is said of each by itself, by id.
     """
 
     reader: CandidateReader
@@ -44,6 +46,7 @@ class Compared:
     kinds: tuple[dict[str, str], ...]
     relations: tuple[CandidateRelation, ...]
     tasks: tuple[Task, ...]
+    claims: dict[str, tuple[Claim, ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,10 +100,22 @@ def compared(
     """
     edits, matrix, kinds = scored(candidates, cancel=cancel, readings=readings)
     reader = CandidateReader(edits.pairs, matrix.readings)
+    claims = {
+        c.id: (
+            *own_claims(c, matrix.readings, candidates.builtins), *given_twice(c, reader.names)
+        )
+        for c in candidates.found
+    }  # fmt: skip
+    unread = [
+        [claim.message for claim in claims[name] if claim.word != "broken"] for name in matrix.ids
+    ]
+    of_ids = zip(matrix.notes, unread, strict=True)
+    matrix = replace(matrix, notes=tuple((*notes, *own) for notes, own in of_ids))
     related = relations(candidates.found, matrix, reader, cancel)
     return Compared(
         reader, tuple(edits.patches.values()), matrix, kinds, related,
         tasks_of(candidates.found, related),
+        claims,
     )  # fmt: skip
 
 

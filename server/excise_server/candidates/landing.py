@@ -91,7 +91,7 @@ def land_candidates(
         target = _Target(repository, candidates.origin)
         broken = broken_in_target(chosen.candidates, every.reader, target.files_with)
         note = target.note
-    landing = land(chosen, every.relations, broken, anyway=anyway)
+    landing = land(chosen, every.relations, broken, every.claims, anyway=anyway)
     sha256 = repository is not None and len(candidates.origin) == SHA256_DIGITS
     taken = replace(
         landing.taken,

@@ -8,16 +8,17 @@ language server show the same report.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from excise import CancelFlag, Ranked, ScoreMatrix
 from excise.clustering import DISTANCE, LINKAGE
-from excise.facts import code_facts
+from excise.facts import EditFacts, code_facts
 from excise.patches import Patch
 from excise.ranking import INTENT
 from excise_server.candidates.chosen import chosen_tasks
 from excise_server.candidates.compared import compared
 from excise_server.foundation.escape import visible
+from excise_server.review.claims import Claim
 from excise_server.review.families import task_families
 from excise_server.review.hunks import ReviewedFile, review_files
 from excise_server.review.ranked import RankedTask, rank_tasks
@@ -69,6 +70,16 @@ class Review:
         return tuple(ranked for task in self.tasks for ranked in task.ranking)
 
 
+def _with_claims(facts: EditFacts, claims: Sequence[Claim]) -> EditFacts:
+    """Return the facts about a candidate's code, with what is broken in its own head."""
+    broken = [claim for claim in claims if claim.word == "broken"]
+    return replace(
+        facts,
+        errors=tuple(claim.message for claim in broken),
+        breaks_syntax=any(claim.is_syntax for claim in broken),
+    )
+
+
 def compare_candidates(
     top: str,
     candidates: Candidates,
@@ -103,9 +114,13 @@ def compare_candidates(
         every = compared(candidates, cancel=cancel, readings=every.matrix.readings)
     matrix, pairs, patches, kinds = every.matrix, every.reader.pairs, every.patches, every.kinds
     facts = dict(zip(matrix.ids, matrix.facts_by_path, strict=True))
+    of_code = map(code_facts, facts.values(), kinds)
+    own_facts = tuple(
+        _with_claims(own, every.claims[name]) for name, own in zip(matrix.ids, of_code, strict=True)
+    )
     ranked = rank_tasks(
         matrix, chosen, threshold=DISTANCE, linkage=LINKAGE, level=judged.level,
-        facts=tuple(map(code_facts, facts.values(), kinds)), kinds=kinds, intent=intent,
+        facts=own_facts, kinds=kinds, intent=intent,
     )  # fmt: skip
     every_file, reasons = [], []
     for each in ranked:
@@ -117,7 +132,7 @@ def compare_candidates(
         ]
         files = review_files(members, cancel, matrix.readings, pairs)
         groups = [[matrix.ids[i] for i in cluster.members] for cluster in each.clusters]
-        broken = {one.id for one in each.ranking if one.syntax_errors}
+        broken = {one.id: one.broken for one in each.ranking}
         by_group = group_reasons(members, groups, files, broken, facts)
         checked = [judged.of_group(group) for group in groups]
         every_file.append(files)

@@ -173,7 +173,7 @@ def clusters_entry(
         for name, text in zip(matrix.ids, (r.text for r in revision_set.revisions), strict=True)
     ]
     groups = [[matrix.ids[member] for member in cluster.members] for cluster in clusters]
-    broken = {name for name, is_so in zip(matrix.ids, matrix.syntax_errors, strict=True) if is_so}
+    broken = {name: own.errors for name, own in zip(matrix.ids, matrix.facts, strict=True)}
     facts = {
         name: dict(zip((path,), by_path.values(), strict=False))
         for name, by_path in zip(matrix.ids, matrix.facts_by_path, strict=True)

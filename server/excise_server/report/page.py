@@ -16,7 +16,6 @@ from string import ascii_uppercase
 import excise
 from excise.agreement import IDENTICAL, NAMES
 from excise.lexical import tokenise
-from excise.ranking import ALONE
 from excise.text import raw_lines
 from excise_server.foundation.changes import differing_lines
 from excise_server.foundation.escape import printable, shortened
@@ -210,7 +209,7 @@ class Page:
 
     def facts(self, entry: d.CandidateEntry) -> list[str]:
         """Return what is said of a candidate: what decides its place, and what it does besides."""
-        facts = [why for why in entry.why if why != ALONE and not why.endswith(_COUNTED)]
+        facts = [why for why in entry.why if not why.endswith(_COUNTED)]
         facts = facts[:1] if entry.broken else facts
         said = _BESIDE if entry.no_op or entry.stub or entry.broken else (*_OF_CODE, *_BESIDE)
         cluster = self.document.clusters[entry.cluster - 1]

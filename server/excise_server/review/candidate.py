@@ -74,6 +74,7 @@ class Candidate:
       where git has a conflict.
     - ``made_for``: the branch that it was made for, if that is not the target, and the revision.
     - ``written``: who wrote a patch, by its mails.
+    - ``own_old``, ``own_new``: its own diff, as of `own`; None where that is ``old`` and ``new``.
     """
 
     id: str
@@ -104,6 +105,15 @@ class Candidate:
     notes: tuple[str, ...] = ()
     made_for: tuple[str, str] = ("", "")
     written: Written | None = None
+    own_old: dict[str, Side] | None = None
+    own_new: dict[str, Side] | None = None
+
+    @property
+    def own(self) -> tuple[Mapping[str, Side], Mapping[str, Side]]:
+        """Its own diff: by path, the files at its base and at its head."""
+        if self.own_old is None or self.own_new is None:
+            return self.old, self.new
+        return self.own_old, self.own_new
 
     @property
     def kind(self) -> str:

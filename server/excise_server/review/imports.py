@@ -174,27 +174,22 @@ class PythonFiles:
         """Whether a file with a text, or none, has a name at its top level; any has no name."""
         return text is not None and (not name or name in self._file(text).names)
 
-    def taken(self, old: str | None, new: str | None) -> set[str]:
-        """Return the names that a file no longer has, or that take other arguments."""
+    def taken(self, old: str | None, new: str | None) -> tuple[set[str], set[str]]:
+        """Return the names that a file no longer has, and those that take other arguments.
+
+        Of a file that is gone, one is empty.
+        """
         before = _PythonFile() if old is None else self._file(old)
         after = _PythonFile() if new is None else self._file(new)
         if after.has_any:
-            return set()
+            return set(), set()
         calls = {
             name
             for name, signature in before.signatures.items()
-            if after.signatures.get(name) != signature
+            if after.signatures.get(name, signature) != signature
         }
-        return {*(before.names - after.names), *calls, *([""] if new is None else [])}
-
-    def newly_used(self, old: str | None, new: str | None) -> set[str]:
-        """Return the names that a file uses more often, or calls with other arguments."""
-        uses = Counter[tuple[object, str, object]]()
-        for text, sign in ((new, 1), (old, -1)):
-            for use in self._file(text).uses if text is not None else ():
-                shape = use.call and (len(use.call.args), *(k.arg for k in use.call.keywords))
-                uses[use.module, use.name, shape] += sign
-        return {key[1] for key, times in uses.items() if times > 0}
+        gone = {*(before.names - after.names), *([""] if new is None and old is not None else [])}
+        return gone, calls
 
     def _wrong(self, path: str, use: _NameUse, known: Mapping[str, _PythonFile]) -> WrongUse | None:
         target = path if use.module is None else self._path_of(path, *use.module, known)

@@ -15,6 +15,7 @@ from typing import Literal
 from excise_server.foundation.escape import printable, shown_name
 from excise_server.foundation.inputs import first_few
 from excise_server.review.candidate import Candidate
+from excise_server.review.claims import Claim
 from excise_server.review.composing import OverlapError
 from excise_server.review.kinds import is_changelog
 from excise_server.review.mixes import BrokenMixError
@@ -22,15 +23,16 @@ from excise_server.review.relations import CandidateRelation, RelationReason, Ta
 from excise_server.review.taking import Choice, Taken, take
 from excise_server.review.verdicts import FAILED, PASSED, Outcome
 
-LeftOutWord = Literal["collides", "breaks", "conflicts", "empty", "fails"]
+LeftOutWord = Literal["broken", "collides", "breaks", "conflicts", "empty", "fails"]
 
 
 @dataclass(frozen=True, slots=True)
 class Obstacle:
     """Why a candidate does not land: a place, and what is there, as a phrase.
 
-    - ``word``: it collides with another candidate, breaks it or is broken by it, is in conflict
-      with the target, changes nothing that can be read, or fails its checks.
+    - ``word``: it is broken by itself, collides with another candidate or the target, breaks it or
+      is broken by it, is in conflict with the target, changes nothing that can be read, or fails
+      its checks.
     - ``other``: the id of the other candidate, or empty.
     - ``path``, ``line``: as of `RelationReason`.
     """
@@ -112,6 +114,7 @@ def land(
     chosen: Chosen,
     related: Iterable[CandidateRelation],
     in_target: Mapping[str, Sequence[RelationReason]],
+    claims: Mapping[str, Sequence[Claim]] | None = None,
     *,
     anyway: bool = False,
 ) -> Landing:
@@ -121,12 +124,15 @@ def land(
 
     - ``related``: the pairs of candidates that are not independent.
     - ``in_target``: by id, what files that a candidate leaves alone use and it takes away.
-    - ``anyway``: whether what breaks something, or is in conflict with the target, lands with a
+    - ``claims``: by id, what is said of a candidate by itself.
+    - ``anyway``: whether what is broken, breaks something or is in conflict lands with a
       note.
     """
     related = list(related)
     obstacles = {
-        candidate.id: list(_alone(candidate, in_target.get(candidate.id, ())))
+        candidate.id: list(
+            _alone(candidate, in_target.get(candidate.id, ()), (claims or {}).get(candidate.id, ()))
+        )
         for candidate in chosen.candidates
     }
     notes = []
@@ -164,7 +170,9 @@ def land(
     )
 
 
-def _alone(candidate: Candidate, in_target: Iterable[RelationReason]) -> Iterator[Obstacle]:
+def _alone(
+    candidate: Candidate, in_target: Iterable[RelationReason], claims: Iterable[Claim]
+) -> Iterator[Obstacle]:
     """Yield why a candidate does not land, whatever the others are."""
     if not (candidate.old or candidate.new):
         why = printable("; ".join(["changes nothing that can be read", *candidate.notes]))
@@ -172,7 +180,11 @@ def _alone(candidate: Candidate, in_target: Iterable[RelationReason]) -> Iterato
     for path, conflict in candidate.conflicts.items():
         yield Obstacle("conflicts", f"{shown_name(path)}: {printable(conflict)}", "", path)
     for use in in_target:
-        yield Obstacle("breaks", f"breaks the target: {use.message}", "", use.path, use.line)
+        what = f"breaks {shown_name(use.path)}: {use.message}"
+        yield Obstacle("breaks", what, "", use.path, use.line)
+    for claim in claims:
+        if claim.word != "not read":
+            yield Obstacle(claim.word, claim.message, "", claim.path, claim.line)
 
 
 def _union(

@@ -1,30 +1,29 @@
 """The check of a mix: what it breaks and neither its origin nor any whole candidate breaks. Pure.
 
 Hunks are chosen one by one, but one may use what another one defines. Three things are looked at:
-whether the text parses (every language with a grammar), whether a name is missing (Python: by its
-own compiler, which runs nothing, and by pyflakes, which knows the order of statements), and whether
-a member fell out of its class (Python). A mix that passes need not work: it may run, and do what
-no candidate does.
+whether a bracket or quote is left open (`excise.broken`; in Python whether its own compiler, which
+runs nothing, reads the text), whether a name is missing (Python: by pyflakes, which knows the order
+of statements), and whether a member fell out of its class (Python). A mix that passes need not
+work: it may run, and do what no candidate does.
 """
 
 from __future__ import annotations
 
 import ast
+import re
 import sys
 import warnings
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import Literal, NamedTuple
 
-from excise.bindings import Bindings
+from excise.broken import broken_by
 from excise.errors import Unparsable
 from excise.languages import resolve
-from excise.names import KEYWORD, MEMBER, Key
 from excise.python_facts import Module
 from excise.reading import PARSER_SECONDS, ParsedTexts, Reading, is_large
-from excise.syntax import errors_of
 from excise_server.foundation.escape import printable
 from excise_server.foundation.inputs import SourceError, first_few
 
@@ -67,6 +66,8 @@ _BINDING = frozenset(("exec", "globals", "__builtins__"))
 
 _BINDING_THERE = frozenset(("eval", "locals", "vars"))
 """Those by which it can do so at the top level only."""
+
+_LINE = re.compile(r" in line \d+")
 
 _CHECKER = "pyflakes"
 """The name of the second reading in the auditing events."""
@@ -161,9 +162,8 @@ class Mix:
         origin = before[0] if before else ""
         self._grammar = resolve(language, path, origin)
         self._texts = ParsedTexts()
-        self._reading = Reading(self._grammar, timeout=PARSER_SECONDS)
+        self._reading = Reading(self._grammar, timeout=PARSER_SECONDS, path=path)
         self._module = cache(_module)
-        self._names: dict[str, Bindings | None] = {}
 
     def check(self, text: str) -> Check:
         """Say what a normalised text breaks.
@@ -186,10 +186,6 @@ class Mix:
             new = [finding for finding in new if finding.kind == "syntax"]
             said = not_checked
         broken = _beyond(new, (known.findings for known in self._of_wholes)) if new else []
-        if said == not_checked and (names := self._names_of(text)) is not None and names.bound:
-            said = f"parses, and no name that a candidate binds is missing ({self._grammar})"
-            if not any(finding.kind == "syntax" for finding in reading.findings):
-                broken += self._unbound(names)
         # An attribute that a whole candidate reads without defining it is set in another way.
         inherited = [f for f in new if f not in broken and f.kind != "attribute"]
         return Check(tuple(broken), tuple(inherited), said)
@@ -208,64 +204,22 @@ class Mix:
         return [self._read(text) for text in self._before]
 
     @cached_property
-    def _whole_texts(self) -> list[str]:
-        return list(dict.fromkeys(self._wholes()))
-
-    @cached_property
     def _of_wholes(self) -> list[_CheckedText]:
-        return [self._read(text) for text in self._whole_texts]
-
-    def _names_of(self, text: str) -> Bindings | None:
-        """Return the names of a text by its grammar, or None if no parser reads it."""
-        if text not in self._names:
-            try:
-                self._names[text] = Bindings.of(self._texts.tree(text, self._reading), text)
-            except (Unparsable, LookupError):
-                self._names[text] = None
-        return self._names[text]
-
-    def _unbound(self, names: Bindings) -> Iterator[Finding]:
-        """Yield the names that a text reads and does not bind, although a text beside it does.
-
-        A name that the origin or a whole candidate reads without binding it is from elsewhere. Of
-        members only those count that the origin has not at all: others may be of another type.
-        """
-        before = [self._names_of(known) for known in self._before]
-        origin = before[0] if before else None
-        suspected = [name for name in names.free if not any(b and name in b.free for b in before)]
-        if not suspected or origin is None:
-            return
-        beside = [*before, *map(self._names_of, self._whole_texts)]
-        binding: dict[str, set[Key]] = defaultdict(set)
-        for known in beside:
-            for key in () if known is None else known.bound - names.bound:
-                binding[key[1]].add(key)
-        for name in suspected:
-            if any(known is None or name in known.free for known in beside):
-                continue
-            for scope, line in names.free[name].items():
-                is_bound = any(
-                    key_scope == scope == MEMBER and origin.lacks((MEMBER, name))
-                    if MEMBER in (key_scope, scope)
-                    else scope != KEYWORD != key_scope and scope[: len(key_scope)] == key_scope
-                    for key_scope, _ in binding[name]
-                )
-                if is_bound:
-                    phrase = _NAMES["UndefinedName"].format(printable(name))
-                    where = printable(".".join(scope)) if scope != MEMBER else ""
-                    yield Finding(self._path, line + 1, "name", printable(name), where, phrase)
-                    break
+        return [self._read(text) for text in dict.fromkeys(self._wholes())]
 
     def _read(self, text: str) -> _CheckedText:
         if self._grammar == "python" and (reading := self._read_python(text)) is not None:
             return reading
+        origin = self._before[0] if self._before else ""
         try:
-            places = errors_of(text, self._texts.tree(text, self._reading))
+            self._texts.tree(text, self._reading)
         except (Unparsable, LookupError):
             return _CheckedText((), is_parsed=False, has_names=False)
+        broken, _ = broken_by(origin, text, self._reading, self._texts)
         findings = [
-            Finding(self._path, line, "syntax", printable(what[:60]), "", "breaks the syntax")
-            for line, what in places
+            Finding(self._path, each.line, "syntax", "", "", _LINE.sub("", each.message))
+            for each in broken
+            if each.kind == "syntax"
         ]
         return _CheckedText(tuple(findings), is_parsed=True, has_names=False)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Literal, NamedTuple, get_args
 
 from excise.facts import EditFacts
@@ -52,12 +52,12 @@ def group_reasons(
     candidates: Sequence[Candidate],
     groups: Sequence[Sequence[str]],
     files: Sequence[ReviewedFile],
-    broken: Collection[str],
+    broken: Mapping[str, Sequence[str]],
     facts: Mapping[str, Facts],
 ) -> list[list[ReasonEntry]]:
     """Return the facts about each group of a task, each a phrase that follows "it".
 
-    - ``broken``: the ids of those that break the syntax, according to a grammar.
+    - ``broken``: by id, what each breaks, as phrases.
     - ``facts``: by candidate and path, the facts about its texts.
     """
     files = sorted(files, key=lambda file: (KINDS.index(file.kind), file.path))
@@ -73,7 +73,7 @@ def group_reasons(
                 of_texts[change.id][file.path] = known
     stated = {
         candidate.id: [
-            *_state(candidate, candidate.id in broken, of_texts[candidate.id]),
+            *_state(candidate, broken.get(candidate.id, ())),
             *_bytes(touched[candidate.id]),
             *_code(touched[candidate.id], of_texts[candidate.id]),
             *_tests(touched[candidate.id]),
@@ -113,17 +113,14 @@ def _alone(files: Sequence[ReviewedFile]) -> Mapping[frozenset[str], list[str]]:
     return places
 
 
-def _state(candidate: Candidate, is_broken: bool, files: Mapping[str, EditFacts]) -> Iterator[Said]:
+def _state(candidate: Candidate, broken: Sequence[str]) -> Iterator[Said]:
     branch, revision = candidate.made_for
     if branch:
         yield "made-for", f"made for {branch}: --onto {revision}"
     if candidate.conflicts:
         yield "conflict", f"conflicts with the target{''.join(_conflicts(candidate.conflicts))}"
-    errors = [f"{error} ({path})" for path, facts in files.items() for error in facts.errors]
-    if errors:
-        yield "broken", first_few(errors)
-    elif is_broken:
-        yield "broken", "breaks the syntax"
+    if broken:
+        yield "broken", first_few(broken)
 
 
 def _conflicts(conflicts: Mapping[str, str]) -> Iterator[str]:

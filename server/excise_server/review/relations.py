@@ -10,24 +10,33 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache, partial
+from itertools import pairwise
 from typing import Literal, NamedTuple, get_args
 
 from excise import CancelFlag, ScoreMatrix, languages
-from excise.breaks import EditedFile, NamedEdit, NameReader
 from excise.components import components
+from excise.errors import Unparsable
 from excise.families import NEAR, grams, near
-from excise.order_free import Addition, added
+from excise.order_free import Addition, Level, added, names_given
 from excise.patches import FilePair
 from excise.preparation import Readings
 from excise.python_facts import Module
-from excise.reading import ParsedTexts
+from excise.reading import PARSER_SECONDS, ParsedTexts, Reading, is_large
 from excise.text import raw_lines
-from excise_server.foundation.changes import LINK, SUBMODULE, Side, differing_lines, patch_files
+from excise_server.foundation.changes import (
+    LINK,
+    SUBMODULE,
+    Side,
+    differing_lines,
+    renamed_files,
+)
 from excise_server.foundation.escape import printable, shown_name
 from excise_server.review.candidate import Candidate
-from excise_server.review.imports import PythonFiles
+from excise_server.review.claims import is_one_thing
+from excise_server.review.imports import PythonFiles, WrongUse
 from excise_server.review.kinds import Kind, is_changelog
 
 RelationWord = Literal[
@@ -110,14 +119,14 @@ class _Change(NamedTuple):
 class _Edit(NamedTuple):
     """A candidate as relations see it: its changes by path in the target, and its names.
 
-    - ``files``: its files of code, and of tests.
-    - ``taken``, ``used``: names of Python's modules that it takes away, and newly uses.
+    - ``old``, ``new``: the texts of the target's files of Python that it changes, by path.
+    - ``taken``, ``used``: names of Python's modules that its own diff takes away, and newly uses.
     """
 
     candidate: Candidate
     changes: Mapping[str, _Change]
-    files: tuple[EditedFile, ...]
-    names: NamedEdit
+    old: dict[str, str]
+    new: dict[str, str]
     taken: set[str]
     used: set[str]
 
@@ -137,6 +146,7 @@ class _Edit(NamedTuple):
 
 
 _AdditionsOf = Callable[[str, str, int, str], tuple[Addition, ...] | None]
+_NamesOf = Callable[[str, str], Mapping[tuple[Level, str], list[str]]]
 
 
 class _Meeting(NamedTuple):
@@ -169,15 +179,14 @@ def relations(
         paths = {change.pair.path for change in edit.changes.values()}
         for key in {*edit.changes, *paths, *_tasks_named(edit.candidate)}:
             meeting[key].append(index)
-        for name in edit.names.used.keys() | edit.used:
+        for name in edit.used:
             users[name].add(index)
     related: list[set[int]] = [set() for _ in edits]  # of each those after it
     for members in meeting.values():
         for number, index in enumerate(members):
             related[index].update(members[number + 1 :])
     for index, edit in enumerate(edits):
-        names = edit.names.taken_names | edit.taken
-        for other in set[int]().union(*(users[name] for name in names)) - {index}:
+        for other in set[int]().union(*(users[name] for name in edit.taken)) - {index}:
             related[min(index, other)].add(max(index, other))
     additions_of = cache(partial(additions, texts=reader.texts))
     near_by = cache(lambda index: grams(matrix.statements(index)))
@@ -186,7 +195,7 @@ def relations(
         if cancel is not None:
             cancel.check()
         a, b = edits[i], edits[j]
-        meetings = list(_meetings(a, b, additions_of))
+        meetings = list(_meetings(a, b, additions_of, reader.names))
         evidence = [
             *_rivalry(a, b, meetings, partial(_level, matrix, i, j, near_by)),
             *reader.broken(a, b),
@@ -210,37 +219,27 @@ def broken_in_target(
     - ``files_with``: returns the files of the target that have one of some words, as normalised
       texts by path.
     """
+    clean = [reader.edit(candidate) for candidate in candidates if not candidate.conflicts]
     words = {
-        candidate.id: frozenset(
-            word
-            for word in (*edit.names.taken_names, *edit.taken)
-            if word.isidentifier() and len(word) > 1
-        )
-        for candidate in candidates
-        for edit in (reader.edit(candidate),)
+        edit.candidate.id: {name for name in edit.taken if name.isidentifier() and len(name) > 1}
+        for edit in clean
     }
-    files = files_with(frozenset().union(*words.values()))
+    files = {
+        path: text
+        for path, text in files_with(frozenset().union(*words.values())).items()
+        if path.endswith(".py")
+    }
     words_of = {path: set(_WORD.findall(text)) for path, text in files.items()}
     broken = {}
-    for candidate in candidates:
-        own = candidate.old.keys() | candidate.new.keys()
-        using = [
-            p for p in files if p not in own and not words[candidate.id].isdisjoint(words_of[p])
-        ]
-        if not using:
-            continue
-        sides = {
-            path: Side("100644", files[path].encode("utf-8", "surrogatepass")) for path in using
+    for edit in clean:
+        own = edit.candidate.old.keys() | edit.candidate.new.keys()
+        using = {
+            path: files[path]
+            for path in files
+            if path not in own and not words[edit.candidate.id].isdisjoint(words_of[path])
         }
-        target = Candidate("", "", "", "", label="the target", new=sides)
-        with_target = reader.beside(candidate, target)
-        reasons = [
-            why
-            for why in with_target.broken(*map(with_target.edit, (candidate, target)))
-            if why.by == candidate.id
-        ]
-        if reasons:
-            broken[candidate.id] = tuple(reasons)[:MOST_EVIDENCE]
+        if using and (reasons := list(reader.broken_in(edit, using))):
+            broken[edit.candidate.id] = tuple(reasons)[:MOST_EVIDENCE]
     return broken
 
 
@@ -258,123 +257,189 @@ class CandidateReader:
 
     def __init__(self, pairs: Mapping[str, Sequence[FilePair]], readings: Readings) -> None:
         every = [pair for own in pairs.values() for pair in own]
-        paths = {path for pair in every for path in (pair.old, pair.new) if path is not None}
+        self._paths = {path for pair in every for path in (pair.old, pair.new) if path is not None}
         self.pairs, self.texts, self._readings = pairs, readings.texts, readings
-        self._names = NameReader(readings)
         self._origins: dict[str, str] = {}
         self._edits: dict[str, _Edit] = {}
-        self._python = PythonFiles(paths, self._module)
-
-    def beside(self, candidate: Candidate, target: Candidate) -> CandidateReader:
-        """Return a reader of one of the candidates and of other files."""
-        pairs = {
-            candidate.id: self.pairs[candidate.id],
-            target.id: patch_files(target.old, target.new),
-        }
-        reader = CandidateReader(pairs, self._readings)
-        reader._edits[candidate.id] = self.edit(candidate)
-        return reader
+        self._names: dict[tuple[str, str], dict[tuple[Level, str], list[str]]] = {}
+        self._python = PythonFiles(self._paths, self._module)
 
     def edit(self, candidate: Candidate) -> _Edit:
         """Read a candidate."""
         if candidate.id not in self._edits:
-            changes, files = {}, []
-            taken, used = set[str](), set[str]()
+            changes = dict[str, _Change]()
+            texts = dict[str, str](), dict[str, str]()
             for pair in self.pairs[candidate.id]:
                 old = None if pair.old is None else candidate.old[pair.old]
                 new = None if pair.new is None else candidate.new[pair.new]
                 path, hunks = pair.old or pair.path, None
-                before, after = (
-                    None if side is None or side.mode in (LINK, SUBMODULE) else side.text
-                    for side in (old, new)
-                )
+                before, after = map(_text, (old, new))
                 if before is not None and after is not None:
                     lines = raw_lines(before), raw_lines(after)
                     hunks = tuple(
                         (lo, hi, "".join(lines[1][start:stop]))
                         for lo, hi, start, stop in differing_lines(*lines)
                     )
-                changes[path] = _Change(pair, old, new, candidate.kind_of(path), hunks)
-                if changes[path].kind not in ("code", "tests"):
-                    continue
-                new_path = "" if pair.path == path else pair.path
-                files.append(EditedFile(path, before or "", after or "", new_path))
-                if path.endswith(".py"):
-                    for text in filter(None, (before, after)):
-                        self._origins.setdefault(text, before or "")
-                    taken |= self._python.taken(before, None if new_path else after)
-                    used |= self._python.newly_used(before, after)
-            self._edits[candidate.id] = _Edit(
-                candidate, changes, tuple(files), self._names.edit(files), taken, used
-            )
+                kind = candidate.kind_of(path)
+                changes[path] = _Change(pair, old, new, kind, hunks)
+                if kind in ("code", "tests"):
+                    for side, name, text in zip(
+                        texts, (path, pair.path), (before, after), strict=True
+                    ):
+                        if text is not None and name.endswith(".py"):
+                            side[name] = text
+                            self._origins.setdefault(text, before or "")
+            taken, used = self._own_names(candidate)
+            self._edits[candidate.id] = _Edit(candidate, changes, *texts, taken, used)
         return self._edits[candidate.id]
 
+    def _own_names(self, candidate: Candidate) -> tuple[set[str], set[str]]:
+        """Return what a candidate's own diff takes away of modules, and the words that it adds.
+
+        What it takes away was on a line that the diff removes, but for the parameters of functions.
+        """
+        taken, used = set[str](), set[str]()
+        old, new = candidate.own
+        renames = renamed_files(old, new)
+        moved = {before: path for path, before in renames.items()}
+        for path in old.keys() | (new.keys() - renames.keys()):
+            now = moved.get(path, path)
+            if not path.endswith(".py") or candidate.kind_of(path) not in ("code", "tests"):
+                continue
+            before, after = _text(old.get(path)), _text(new.get(now))
+            for text in filter(None, (before, after)):
+                self._origins.setdefault(text, before or "")
+            lines = Counter((after or "").split("\n"))
+            lines.subtract((before or "").split("\n"))
+            removed, added = (
+                {word for line, n in lines.items() if n * sign > 0 for word in _WORD.findall(line)}
+                for sign in (-1, 1)
+            )
+            gone, narrowed = self._python.taken(before, after if now == path else None)
+            taken |= {name for name in gone if name in removed or not name} | narrowed
+            taken |= {_module_name(path)} if "" in gone else set()
+            used |= added
+        return taken, used
+
+    def names(self, path: str, text: str) -> Mapping[tuple[Level, str], list[str]]:
+        """Return the names that a text gives, by level (`excise.order_free.names_given`)."""
+        if (path, text) not in self._names:
+            found: dict[tuple[Level, str], list[str]] = {}
+            grammar = languages.resolve(None, path, text)
+            if grammar is not None and not is_large(text):
+                reading = Reading(grammar, timeout=PARSER_SECONDS, path=path)
+                with suppress(Unparsable, LookupError):
+                    found = names_given(self.texts.tree(text, reading), text, grammar)
+            self._names[path, text] = found
+        return self._names[path, text]
+
     def broken(self, a: _Edit, b: _Edit) -> Iterator[RelationReason]:
-        """Yield the uses of each candidate that the other one breaks."""
-        for taker, user in ((a, b), (b, a)):
-            for path, line, name in taker.names.breaks(user.names):
-                yield _broken(taker, path, line, f"uses {printable(name)}", "removes")
-        if a.taken.isdisjoint(b.used) and b.taken.isdisjoint(a.used):
+        """Yield what one candidate takes away and the other one newly uses.
+
+        Of two that git merges onto the target alone and together, that is.
+        """
+        conflicts = a.candidate.conflicts or b.candidate.conflicts
+        meet = not (a.taken.isdisjoint(b.used) and b.taken.isdisjoint(a.used))
+        if conflicts or not meet or (merged := _merged(a, b)) is None:
             return
-        origin = {f.path: f.before for edit in (a, b) for f in edit.files if f.before}
+        origin = a.old | b.old
         alone = _with(origin, a), _with(origin, b)
         known = {w.key for files in (origin, *alone) for w in self._python.wrong_uses(files)}
-        # Files with both edits; of hunks that overlap, with those of the first.
-        changed = _with(_with(origin, b), a)
-        for path in a.changes.keys() & b.changes.keys() & origin.keys():
-            x, y = a.changes[path], b.changes[path]
-            if x.hunks is None or y.hunks is None:
-                continue
-            apart = [
-                (lo, hi, text)
-                for lo, hi, text in y.hunks
-                if all(
-                    hi < start or stop < lo or lo == hi == start == stop
-                    for start, stop, _ in x.hunks
-                )
+        for wrong in self._python.wrong_uses(merged):
+            for taker, user in ((a, b), (b, a)):
+                is_of = wrong.target in taker.changes and wrong.path in user.new
+                word = wrong.name or _module_name(wrong.target)
+                is_new = wrong.key not in known and wrong.name in taker.taken
+                if is_new and is_of and word in user.used:
+                    yield _broken(taker, wrong, _line_of(user, wrong.path, word, wrong.line))
+                    break
+        for path in sorted(a.new.keys() & b.new.keys() & merged.keys()):
+            reading = Reading("python", timeout=PARSER_SECONDS, path=path)
+            missing = [
+                {each.name for each in self._readings.broken(text, merged[path], reading)[0]}
+                for text in (a.new[path], b.new[path])
             ]
-            lines = raw_lines(origin[path])
-            for lo, hi, text in sorted({*x.hunks, *apart}, reverse=True):
-                lines[lo:hi] = [text]
-            changed[x.pair.path if x.pair.path != path else y.pair.path] = "".join(lines)
-        for wrong in self._python.wrong_uses(changed):
-            if wrong.key in known:
-                continue
-            own = wrong.target == wrong.path or a.changes.get(wrong.path) is None
-            taker = a if wrong.target in a.changes and (own or wrong.target not in b.changes) else b
-            if wrong.name not in taker.taken:  # as a new file that only looks like the module
-                continue
-            module = wrong.target.removesuffix(".py").removesuffix("/__init__").rpartition("/")[2]
-            name = printable(f"{module}.{wrong.name}" if wrong.name else module)
-            verb, does = ("calls", "narrows") if wrong.is_call else ("uses", "removes")
-            yield _broken(taker, wrong.path, wrong.line, f"{verb} {name}", does)
+            for name in sorted(missing[0] & missing[1]):
+                for taker, user in ((a, b), (b, a)):
+                    if name in taker.taken and name in user.used:
+                        line = _line_of(user, path, name, 1)
+                        wrong = WrongUse(path, line, name, "", path, is_call=False)
+                        yield _broken(taker, wrong, line)
+                        break
+
+    def broken_in(self, edit: _Edit, files: Mapping[str, str]) -> Iterator[RelationReason]:
+        """Yield what a candidate takes away and files of the target use that it leaves alone."""
+        python = PythonFiles({*self._paths, *files}, self._module)
+        known = {wrong.key for wrong in python.wrong_uses({**files, **edit.old})}
+        for wrong in python.wrong_uses({**files, **edit.new}):
+            if wrong.key not in known and wrong.path in files and wrong.name in edit.taken:
+                yield _broken(edit, wrong, wrong.line)
 
     def _module(self, text: str) -> Module:
         return self._readings.module(self._origins.get(text, text), text)
 
 
+def _text(side: Side | None) -> str | None:
+    return None if side is None or side.mode in (LINK, SUBMODULE) else side.text
+
+
+def _merged(a: _Edit, b: _Edit) -> dict[str, str] | None:
+    """Return the files of Python with both edits, or None where git does not merge the two."""
+    files = _with(_with(a.old | b.old, b), a)
+    for path in a.changes.keys() & b.changes.keys():
+        x, y = a.changes[path], b.changes[path]
+        if x.hunks is None or y.hunks is None:
+            return None
+        hunks = sorted({*x.hunks, *y.hunks})
+        if any(stop >= start for (_, stop, _), (start, _, _) in pairwise(hunks)):
+            return None
+        if path in a.old and path in b.old and {x.pair.path, y.pair.path} == {path}:
+            lines = raw_lines(a.old[path])
+            for lo, hi, text in reversed(hunks):
+                lines[lo:hi] = [text]
+            files[path] = "".join(lines)
+    return files
+
+
 def _with(files: Mapping[str, str], edit: _Edit) -> dict[str, str]:
     """Return files by path with those of an edit."""
-    changed = dict(files)
-    for file in edit.files:
-        changed.pop(file.path, None)
-        if file.after:
-            changed[file.new_path or file.path] = file.after
-    return changed
+    return {path: text for path, text in files.items() if path not in edit.old} | edit.new
 
 
-def _broken(taker: _Edit, path: str, line: int, uses: str, does: str) -> RelationReason:
-    message = f"{shown_name(path)}:{line} {uses}, which {shown_name(taker.candidate.label)} {does}"
-    return RelationReason("breaks", message, path, line, taker.candidate.id)
+def _module_name(path: str) -> str:
+    return path.removesuffix(".py").removesuffix("/__init__").rpartition("/")[2]
+
+
+def _line_of(user: _Edit, path: str, word: str, line: int) -> int:
+    """Return the first line of a file that a candidate adds and that has a word, or another."""
+    old, pattern = set(user.old.get(path, "").split("\n")), re.compile(rf"\b{re.escape(word)}\b")
+    lines = enumerate(user.new.get(path, "").split("\n"), start=1)
+    return next((n for n, text in lines if text not in old and pattern.search(text)), line)
+
+
+def _broken(taker: _Edit, wrong: WrongUse, line: int) -> RelationReason:
+    label, name = shown_name(taker.candidate.label), printable(wrong.name)
+    if wrong.target != wrong.path:
+        name = printable(f"{_module_name(wrong.target)}.{wrong.name}")
+    if not wrong.name:
+        what = f"imports {shown_name(wrong.target)}, which {label} takes away"
+    elif wrong.is_call:
+        what = f"calls {name}, which {label} gives other parameters"
+    else:
+        what = f"uses {name}, which {label} removes"
+    place = f"{shown_name(wrong.path)}:{line}"
+    return RelationReason("breaks", f"{place} {what}", wrong.path, line, taker.candidate.id)
 
 
 # --- two candidates -------------------------------------------------------------------------------
 
 
-def _meetings(a: _Edit, b: _Edit, additions_of: _AdditionsOf) -> Iterator[_Meeting]:
+def _meetings(
+    a: _Edit, b: _Edit, additions_of: _AdditionsOf, names_of: _NamesOf
+) -> Iterator[_Meeting]:
     """Yield what two candidates do in the files that both change, or give one name."""
     for path in sorted(a.changes.keys() & b.changes.keys()):
-        yield _in_file(a, b, path, additions_of)
+        yield _in_file(a, b, path, additions_of, names_of)
     places = [{c.pair.path: p for p, c in edit.changes.items() if c.new} for edit in (a, b)]
     for path in sorted(places[0].keys() & places[1].keys()):
         if places[0][path] != places[1][path]:
@@ -382,7 +447,9 @@ def _meetings(a: _Edit, b: _Edit, additions_of: _AdditionsOf) -> Iterator[_Meeti
             yield _Meeting(a.changes[places[0][path]].kind, (1, 1), [why])
 
 
-def _in_file(a: _Edit, b: _Edit, path: str, additions_of: _AdditionsOf) -> _Meeting:
+def _in_file(
+    a: _Edit, b: _Edit, path: str, additions_of: _AdditionsOf, names_of: _NamesOf
+) -> _Meeting:
     x, y = a.changes[path], b.changes[path]
     if x.hunks is None or y.hunks is None:
         sizes = max(1, len(x.hunks or ())), max(1, len(y.hunks or ()))
@@ -409,9 +476,9 @@ def _in_file(a: _Edit, b: _Edit, path: str, additions_of: _AdditionsOf) -> _Meet
             lines = f"line {line}" if last <= line else f"lines {line} to {last}"
             message = f"both change {lines} of {shown_name(path)}"
             evidence.append(RelationReason("collides", message, path, line))
-    names = a.names.added.get(path, frozenset()) & b.names.added.get(path, frozenset())
-    for name in sorted(names):
-        word = re.compile(rf"\b{re.escape(name.rpartition('.')[2])}\b")
+    for both in sorted(_given_by_both(path, target, x, y, names_of)):
+        own_name = both.partition("(")[0].rpartition(".")[2]
+        word = re.compile(rf"(?<!\w){re.escape(own_name)}(?!\w)")
         places = [
             [n for n, (_, _, text) in enumerate(hunks) if word.search(text)]
             for hunks in (x.hunks, y.hunks)
@@ -419,7 +486,7 @@ def _in_file(a: _Edit, b: _Edit, path: str, additions_of: _AdditionsOf) -> _Meet
         if not {x.hunks[n] for n in places[0]} & {y.hunks[n] for n in places[1]}:
             for mine_or_theirs, own in zip(overlapping, places, strict=True):
                 mine_or_theirs.update(own[:1])
-            message = f"both define {printable(name)} in {shown_name(path)}"
+            message = f"both give {printable(both)} in {shown_name(path)}"
             line = x.hunks[places[0][0]][0] + 1 if places[0] else 0
             evidence.append(RelationReason("collides", message, path, line))
     if len({path, x.pair.path, y.pair.path}) == 3 or (
@@ -429,6 +496,21 @@ def _in_file(a: _Edit, b: _Edit, path: str, additions_of: _AdditionsOf) -> _Meet
         evidence.append(RelationReason("collides", message, path))
         overlapping = overlapping[0] or {0}, overlapping[1] or {0}
     return _Meeting(x.kind, (len(overlapping[0]), len(overlapping[1])), evidence)
+
+
+def _given_by_both(
+    path: str, target: str, x: _Change, y: _Change, names_of: _NamesOf
+) -> Iterator[str]:
+    """Yield the names that both give at one level, and the target does not; imports of one thing
+    are none.
+    """
+    mine, theirs = (
+        names_of(path, "" if change.new is None else change.new.text or "") for change in (x, y)
+    )
+    before = names_of(path, target)
+    for key in mine.keys() & theirs.keys() - before.keys():
+        if not is_one_thing(path, mine[key], theirs[key]):
+            yield key[1]
 
 
 def _stretches(
@@ -504,7 +586,7 @@ def _rivalry(
     kinds = frozenset[Kind](("code",)) if all(has_code) else a.kinds | b.kinds
     inside = [each for each in meetings if each.kind in kinds]
     if inside and has_code[0] is has_code[1] and (word := level()) is not None:
-        yield RelationReason(word, "near each other" if word == "rivals" else word)
+        yield RelationReason(word, "change the same statements" if word == "rivals" else word)
     counts = [
         (sum(each.overlapping[side] for each in inside), edit.size(kinds))
         for side, edit in enumerate((a, b))

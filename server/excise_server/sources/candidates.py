@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
+from excise_server.foundation.changes import Side
 from excise_server.foundation.escape import visible
 from excise_server.foundation.inputs import Rejected, SourceError
 from excise_server.git.checkouts import Selection, kept_refs, roots, traces_of
@@ -30,8 +31,10 @@ from excise_server.git.history import (
     own_commits,
     worktree_made,
 )
-from excise_server.git.repository import Repository
+from excise_server.git.repository import Blob, Repository
+from excise_server.git.search import lines_with
 from excise_server.review.candidate import Candidate, Landed, in_order, marked_identical
+from excise_server.review.claims import CONFIGURED, names_given
 from excise_server.review.given import Given
 from excise_server.review.names import labels, name_of
 from excise_server.sources.facets import with_facets
@@ -66,6 +69,8 @@ class Candidates:
     - ``origin``: the commit that all are replayed on.
     - ``unchanged``: ids of candidates without changes.
     - ``landed``: the candidates that the target has already.
+    - ``builtins``: names that the project has without a definition: its linter's configuration says
+      so, or it gives them to Python itself.
     """
 
     origin: str
@@ -74,6 +79,7 @@ class Candidates:
     landed: tuple[Landed, ...] = ()
     rejected: tuple[Rejected, ...] = ()
     notes: tuple[str, ...] = ()
+    builtins: frozenset[str] = frozenset()
 
 
 def find_candidates(
@@ -137,6 +143,7 @@ def find_candidates(
         tuple(Landed(each.id, each.label, *gone.get(each.id, ("", LANDED))) for each in theirs),
         tuple(rejected),
         tuple(notes),
+        _builtins(repository, origin, (*named, *sent)),
     )
 
 
@@ -162,6 +169,29 @@ def _with_made_for(
         else each
         for each in candidates
     )
+
+
+def _builtins(
+    repository: Repository, commit: str, candidates: Iterable[Candidate]
+) -> frozenset[str]:
+    """Return the names that a project has without a definition, by a commit and the candidates."""
+    changed = [side for candidate in candidates for side in candidate.own[1].items()]
+    if not any(path.endswith(".py") for path, _ in changed):
+        return frozenset()
+    lines = lines_with(repository, commit, {"builtins", "__builtins__"}) or ()
+    paths = sorted({path for path, _ in lines if path.rpartition("/")[2] in CONFIGURED})
+    blobs = repository.blobs([f"{commit}:{path}" for path in paths])
+    sides = [
+        *((path, Side("100644", b.data)) for path, b in zip(paths, blobs, strict=True)
+          if isinstance(b, Blob)),
+        *((path, side) for path, side in changed if path.rpartition("/")[2] in CONFIGURED),
+    ]  # fmt: skip
+    own = [line for path, line in lines if path.endswith(".py")]
+    own += [
+        side.data for path, side in changed if path.endswith(".py") and b"builtins" in side.data
+    ]
+    texts = [(path, side.text or "") for path, side in sides]
+    return frozenset(names_given(texts, (line.decode("utf-8", "replace") for line in own)))
 
 
 def find_in_file(

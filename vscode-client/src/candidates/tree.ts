@@ -123,12 +123,12 @@ export function documentGroups(uri: string, report: ReportResult, known: Readonl
   return told(groups);
 }
 
-/** Edits that are near each other, which are not the same for that: each is to be read. */
+/** Edits of one family, which are not the same for that: each is to be read. */
 function familyNode(all: number, children: readonly Node[], place: string, lines: readonly string[]): Node {
   const edits = children.length < all ? ` in ${children.length} edits` : "";
   const id = `family ${children.map((child) => child.id).join(" ")}`;
   const tooltip = ["They change the same lines in similar ways: read each. Most of them have:", ...lines.map((line) => plain(line, 160))];
-  return { kind: "task", id, label: `${count(all, "candidate")}${edits}`, description: joined(place, "near each other"), tooltip, icon: ["library"], children };
+  return { kind: "task", id, label: `${count(all, "candidate")}${edits}`, description: joined(place, "read each"), tooltip, icon: ["library"], children };
 }
 
 /** A group, or the candidate that is alone in it, with the facts that set it apart. */

@@ -28,12 +28,12 @@ test("groups stand in order, and a group of one has no row of its own", () => {
   assert.match(nodes[1]?.description ?? "", /^\+3 −1 · deletes 12 lines$/);
 });
 
-test("edits near each other are one row above them, which does not call them the same", () => {
+test("edits of a family are one row above them, which does not call them the same", () => {
   const tasks = [task(1, null, [["worktree:ada", "worktree:bo"], ["branch:chen"]])];
   const [family, ...more] = roots(candidates({ tasks }), NOW);
   assert.ok(family);
   assert.deepEqual(shape(family), ["3 candidates in 2 edits", [["2 of 3 are identical", ["ada", "bo"]], "chen"]]);
-  assert.deepEqual([family.kind, family.description, family.tooltip.at(-1), more], ["task", "near each other", "+ x = 1", []]);
+  assert.deepEqual([family.kind, family.description, family.tooltip.at(-1), more], ["task", "read each", "+ x = 1", []]);
   const [apart] = roots(candidates({ tasks: [task(1, null, [["worktree:ada"], ["worktree:bo"], ["branch:chen"]])] }), NOW);
   assert.ok(apart);
   assert.equal(apart.label, "3 candidates");
@@ -49,7 +49,7 @@ test("what decides comes first: taken, changed since somebody looked, where, and
   const families = [{ ...family, where }, { ...other, where: [{ path: "src/b.py", function: "" }] }];
   const nodes = roots(candidates({ tasks: tasks.map((one) => ({ ...one, families })), decided, changed: ["worktree:bo"] }), NOW);
   const [ada, bo, chen] = [...(nodes[0]?.children ?? []), nodes[1]];
-  assert.equal(nodes[0]?.description, "build_header · near each other");
+  assert.equal(nodes[0]?.description, "build_header · read each");
   assert.match(ada?.description ?? "", /^taken · \+3 −1 · /);
   assert.match(bo?.description ?? "", /^changed since you looked · \+3 −1 · /);
   assert.match(chen?.description ?? "", /^passed over · b\.py \+3 −1 · /);
