@@ -59,7 +59,7 @@ def objects(repo):
 # --- the verdict ---------------------------------------------------------------------------------
 
 
-def test_what_git_merges_has_gits_bytes_and_what_not_gits_word(repo):
+def test_what_git_merges_has_gits_bytes_and_what_not_gits_word(repo, monkeypatch):
     repo.commit("more", b__py="b = 1\n", link=b"x")
     moved = TEXT.replace("x + 3", "x - 3")
     branch(repo, "moved", a__py=None, z__py=moved)
@@ -84,6 +84,8 @@ def test_what_git_merges_has_gits_bytes_and_what_not_gits_word(repo):
     assert named["clean"].new["a.py"].data.decode() == target.replace("x + 9", "x * 9")
     assert named["deleted"].old["b.py"].data == b"b = 1\n"  # an edit of it, no new file
     assert objects(repo) == before
+    monkeypatch.setattr(Git, "scratch", lambda *_: pytest.fail("git was asked again"))
+    assert kinds(review(repo, "*")) == kinds(found)
 
 
 def test_uncommitted_work_and_the_saved_target_are_merged_as_they_lie(repo, tmp_path):

@@ -10,10 +10,12 @@ bases (criss-cross) the real commits are the parents. A few processes serve all 
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from excise_server.foundation.changes import SUBMODULE, Side
@@ -48,9 +50,13 @@ class Snapshot:
     files: Mapping[str, Side | None] = field(default_factory=dict)
 
     @property
-    def key(self) -> object:
+    def key(self) -> tuple[str, bytes]:
         """What two snapshots of the same tree have in common."""
-        return (self.commit, *sorted((p, s and (s.mode, s.data)) for p, s in self.files.items()))
+        hashed = hashlib.sha256()
+        for path, side in sorted(self.files.items()):
+            told = (path, side and (side.mode, side.blob, hashlib.sha256(side.data).digest()))
+            hashed.update(repr(told).encode("utf-8", "surrogateescape"))
+        return self.commit, hashed.digest()
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,17 +98,45 @@ class Merged:
         return not (self.kinds or self.refused)
 
     @property
+    def size(self) -> int:
+        """The bytes of its files."""
+        parts = self.sides.old, self.sides.new
+        return sum(len(side.data) for part in parts for side in part.values())
+
+    @property
     def is_idle(self) -> bool:
         """Whether the merge changes nothing."""
         sides = self.sides
         return self.is_clean and not (sides.old or sides.new or sides.refused)
 
 
+_MAX_KEPT = 50_000_000
+"""Most bytes of files in answers that are kept: an editor asks again whenever one file changes."""
+
+_kept: dict[object, Merged] = {}
+
+
 def merged(repository: Repository, target: Snapshot, merges: Sequence[Merge]) -> list[Merged]:
-    """Return what git makes of the target with each of some candidates.
+    """Return what git makes of the target with each of some candidates; git is asked once for each.
 
     Raises SourceError if git is too old for that, or cannot make the scratch repository.
     """
+    rules: object = None
+    with suppress(OSError):
+        status = os.stat(os.path.join(repository.common, "info", "attributes"))
+        rules = status.st_mtime_ns, status.st_size
+    place = (repository.common, rules, target.key)
+    keys = [(place, merge.base.key, merge.head.key, merge.bases) for merge in merges]
+    new = {key: merge for key, merge in zip(keys, merges, strict=True) if key not in _kept}
+    answers = dict(zip(new, _all_merged(repository, target, list(new.values())), strict=True))
+    found = [answers[key] if key in answers else _kept[key] for key in keys]
+    if sum(own.size for own in (*_kept.values(), *answers.values())) > _MAX_KEPT:
+        _kept.clear()
+    _kept.update((key, answer) for key, answer in answers.items() if not answer.refused)
+    return found
+
+
+def _all_merged(repository: Repository, target: Snapshot, merges: list[Merge]) -> list[Merged]:
     if not merges:
         return []
     try:
