@@ -56,6 +56,10 @@ def take_document(top: str, result: Taken, undo: str | None) -> d.TakeDocument:
         base64=is_base64,
         written=undo is not None,
         undo=None if undo is None else visible(undo),
+        beyond_git=[
+            d.BeyondGitEntry(path=spelled(path), lines=list(lines))
+            for path, lines in sorted(result.beyond_git.items())
+        ],
         notes=list(result.notes),
     )
 

@@ -712,6 +712,7 @@ class TakeDocument(Shape, frozen=True, kw_only=True):
     base64: bool
     written: bool
     undo: str | None
+    beyond_git: list[BeyondGitEntry]
     notes: list[str]
 
 
