@@ -279,6 +279,56 @@ def test_only_worktrees_go_with_which_nothing_is_lost(repo: Repo, client: RawCli
     assert repo.git("fsck", "--no-dangling") == b""
 
 
+def test_what_is_only_there_goes_if_the_user_agrees(repo: Repo, client: RawClient, tmp_path):
+    (repo.path / "a.py").write_text(MINUS)
+    ada, bo = tmp_path / "ada", tmp_path / "bo"
+    (repo.path / ".git/info/exclude").write_text("*.env\ncache/\n")
+    (ada / "secret.env").write_text("KEY=1\n")
+    (ada / "cache" / "deep").mkdir(parents=True)
+    for name in ("one", "deep/two"):
+        (ada / "cache" / name).write_text("1\n")
+    before = (ada / "b.py").read_text()
+    (ada / "b.py").write_text("B = 3\n")
+    repo.git("add", "b.py", cwd=ada)
+    (ada / "b.py").write_text(before)
+    for name in ("a.py", "b.py"):
+        repo.git("update-index", "--skip-worktree", name, cwd=bo)
+    (bo / "b.py").write_text("B = 4\n")
+    (bo / "vendor").mkdir()
+    repo.git("init", "--quiet", cwd=bo / "vendor")
+    also = {entry["label"]: entry["also"] for entry in finish(client, repo)["plan"]["worktrees"]}
+    assert also["ada"] == ["b.py (staged)", "cache/ (2 files)", "secret.env"]
+    assert also["bo"] == ["a.py (skip-worktree)", "b.py (skip-worktree)"]
+    assert "repository of its own" in obstacles(finish(client, repo)["plan"])["bo"]
+    names = ["worktree:ada", "worktree:bo"]
+    assert finish(client, repo, remove=names)["removed"] == []
+    assert finish(client, repo, remove=names, agreed=names[1:])["removed"] == []
+    assert finish(client, repo, remove=names, agreed=names)["removed"] == names[:1]
+
+
+def test_what_is_written_while_it_goes_is_kept(repo: Repo, tmp_path, monkeypatch):
+    from excise_server.candidates import finishing
+    from excise_server.foundation.inputs import SourceError
+    from excise_server.git.repository import open_folder
+
+    repository = open_folder(str(repo.path), [str(repo.path)])
+    [tree] = [tree for tree in repository.worktrees() if tree.path.endswith("/cy")]
+    (tmp_path / "cy" / "a.py").write_text(ORIGIN)
+    [entry] = [e for e in finishing._worktrees(repository, [], {}, ()) if e.label == "cy"]
+    rename = finishing.os.rename
+
+    def renamed(old, new):
+        (tmp_path / "cy" / "late.py").write_text("late\n") if str(old).endswith("/cy") else None
+        rename(old, new)
+
+    monkeypatch.setattr(finishing.os, "rename", renamed)
+    with pytest.raises(SourceError, match="changed meanwhile"):
+        finishing.remove_worktree(repository, entry, agreed=False)
+    assert (tmp_path / "cy" / "late.py").read_text() == "late\n"
+    assert b"late.py" in repo.git("status", "--porcelain", cwd=tmp_path / "cy")
+    assert tree.path.encode() in repo.git("worktree", "list")
+
+
 def test_work_that_came_meanwhile_stays(repo: Repo, client: RawClient, tmp_path):
     (repo.path / "a.py").write_text(MINUS)
     late = f"echo late > {tmp_path / 'ada' / 'late.py'}"

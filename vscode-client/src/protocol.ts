@@ -132,6 +132,7 @@ export interface FinishedWorktreeEntry {
   readonly label: string;
   readonly folder: string;
   readonly obstacle: string;
+  readonly also: readonly string[];
   readonly state: string;
 }
 export interface GroupEntry { readonly members: readonly string[]; readonly representative: string; readonly min_similarity: number }
@@ -346,7 +347,7 @@ export interface Methods {
   "excise/setBase": [{ uri: string; id: string; base?: string | null }, { readonly commit: string | null }];
   "excise/take": [{ uri: string; choices: readonly TakeChoice[]; digest?: string | null; issue?: string | null; anyway?: boolean | null; split?: boolean | null }, TakenDocument];
   "excise/land": [{ uri: string; git?: readonly string[] | null; patches?: readonly string[] | null; only?: readonly string[] | null; onto?: string | null; base?: readonly string[] | null; issue?: string | null; verdicts?: readonly string[] | null; task?: string | null; candidates?: readonly string[] | null; anyway?: boolean | null }, LandedDocument];
-  "excise/finish": [{ uri: string; digest?: string | null; subject?: string | null; run?: string | null; write?: boolean | null; remove?: readonly string[] | null }, FinishResult];
+  "excise/finish": [{ uri: string; digest?: string | null; subject?: string | null; run?: string | null; write?: boolean | null; remove?: readonly string[] | null; agreed?: readonly string[] | null }, FinishResult];
   "excise/keep": [{ uri: string; name?: string | null }, KeepResult];
   "excise/removeKept": [{ uri: string; ids: readonly string[] }, { readonly removed: readonly string[]; readonly unknown: readonly string[] }];
 }

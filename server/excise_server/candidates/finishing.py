@@ -4,8 +4,9 @@ What is committed is read off the user's files (`review/decided`): those that ha
 candidate, as they are, so also with what the user typed in them. Nothing else is touched.
 
 A worktree is removed if nothing can be lost by it: git and its folder name each other, all work in
-it is committed or was taken, and its commits are on a branch. No git is started for that, because
-``git worktree remove`` runs the filters that a repository's config names.
+it is committed or was taken, its commits are on a branch, and the user agreed to what else goes. It
+is looked at once more after its folder has another name, where nobody finds it. It is not removed
+by git, because ``git worktree remove`` runs the filters that a repository's config names.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import os
 import shutil
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
+from typing import NamedTuple
 
 from excise_server.candidates.keeping import remove_kept
 from excise_server.foundation.changes import Side
@@ -128,13 +130,19 @@ def commit_plan(repository: Repository, plan: d.FinishDocument, subject: str) ->
     return commit_files(repository, on, files, f"{first}\n\n{plan.message}\n")
 
 
-def remove_worktree(repository: Repository, entry: d.FinishedWorktreeEntry) -> None:
+def remove_worktree(
+    repository: Repository, entry: d.FinishedWorktreeEntry, *, agreed: bool
+) -> None:
     """Remove a worktree of a plan, if nothing in it has changed meanwhile. Its branch stays.
 
     So goes a snapshot that is kept. Raises SourceError if it cannot be removed: nothing is lost.
+
+    - ``agreed``: whether the user agreed to what else goes.
     """
     if entry.obstacle:
         raise SourceError(entry.obstacle)
+    if entry.also and not agreed:
+        raise SourceError(f"also goes: {first_few(entry.also)}", hint="agree to that first")
     if entry.folder.startswith(KEPT):
         remove_kept(repository, entry.id)
         return
@@ -144,13 +152,30 @@ def remove_worktree(repository: Repository, entry: d.FinishedWorktreeEntry) -> N
     folder = os.path.realpath(tree.path)
     if reason := points_back(folder, repository.common):
         raise SourceError(reason)
-    if _work(repository, tree, folder)[1] != entry.state:
-        raise SourceError("it has changed meanwhile", hint="look at it, and finish again")
+    changed = SourceError("it has changed meanwhile", hint="look at it, and finish again")
+    if _work(repository, tree, folder).state != entry.state:
+        raise changed
     git_dir, aside = own_folder(folder), f"{folder}.removed-{os.getpid()}"
+    link = os.path.join(git_dir, "gitdir")
+    with open(link, "rb") as file:
+        named = file.read()
     try:
         os.rename(folder, aside)  # in one step: whoever works in it notices
     except OSError as error:
         raise SourceError(f"its folder cannot be removed: {error.strerror}") from error
+    try:
+        is_same = _work(repository, tree, aside).state == entry.state
+    except SourceError:
+        is_same = False
+    if not is_same:
+        try:
+            os.rename(aside, folder)
+            with open(link, "wb") as file:  # git may have noted the other name
+                file.write(named)
+        except OSError as error:
+            reason = f"it has changed meanwhile, and is in {visible(aside)}: {error.strerror}"
+            raise SourceError(reason) from error
+        raise changed
     shutil.rmtree(git_dir, ignore_errors=True)
     shutil.rmtree(aside, ignore_errors=True)
     if os.path.lexists(aside):
@@ -186,20 +211,70 @@ def _obstacle(
     return ""
 
 
-def _work(
-    repository: Repository, tree: Worktree, folder: str
-) -> tuple[Collection[str], str, Sequence[str]]:
-    """Return the uncommitted files of a worktree, a digest of all it has, and what else it has."""
+class _Work(NamedTuple):
+    """What a worktree has that is in no commit of it.
+
+    - ``changes``: its uncommitted files.
+    - ``more``: what is not known of it, or is under way.
+    - ``also``: what else is only there: staged, skipped or ignored files.
+    - ``state``: a digest of it all.
+    """
+
+    changes: Collection[str]
+    more: Sequence[str]
+    also: list[str]
+    state: str
+
+
+def _work(repository: Repository, tree: Worktree, folder: str) -> _Work:
     head = listing_of(repository, tree.head)
     trees = {os.path.realpath(other.path) for other in repository.worktrees()}
     working = read_working(repository, folder, head, worktrees=trees)
     parts = [tree.head, tree.branch]
     for path, entry in sorted(working.changes.items()):
         parts.append(f"{path!r} {entry and (entry.mode, entry.blob, entry.refused)}")
-    state = hashlib.sha256("\n".join(parts).encode()).hexdigest()
     more = [*working.notes, *working.asides]
     more += [f"it has the submodule {visible(path)}" for path in working.submodules[:1]]
-    return working.changes.keys(), state, more
+    also = [f"{shown_name(path)} ({why})" for path, why in sorted(working.only_here.items())]
+    options = ("--others", "--ignored", "--exclude-standard", "--directory", "-z")
+    out = repository.git.at(folder).run("ls-files", *options)
+    ignored = [os.fsdecode(path) for path in out.split(b"\0") if path]
+    staged = repository.git.at(folder).run("ls-files", "--stage", "-z")
+    for path in ignored:
+        number, repositories = _counted(os.path.join(folder, path), parts)
+        count = "1 file" if number == 1 else f"{number:,} files"
+        inner = f", {repositories} with a .git" if repositories else ""
+        also.append(f"{shown_name(path)}{f' ({count}{inner})' if path.endswith('/') else ''}")
+    apart = tuple(os.path.join(folder, path.rstrip("/")) for path in ignored if path[-1:] == "/")
+    for place, folders, files in os.walk(folder):
+        folders[:] = [name for name in folders if os.path.join(place, name) not in apart]
+        if place != folder and ".git" in (*folders, *files):
+            inside = shown_name(os.path.relpath(place, folder))
+            more.append(f"{inside} is a repository of its own: move it away first")
+            folders.clear()
+        folders[:] = [name for name in folders if name != ".git"]
+    parts += [hashlib.sha256(staged).hexdigest(), *also, *more]
+    return _Work(
+        working.changes.keys(), more, also, hashlib.sha256("\n".join(parts).encode()).hexdigest()
+    )
+
+
+def _counted(path: str, parts: list[str]) -> tuple[int, int]:
+    """Return how many files and repositories are at a path, and add what tells of a change."""
+    count, repositories = 0, 0
+    places = [path]
+    if os.path.isdir(path) and not os.path.islink(path):
+        places = []
+        for place, folders, files in os.walk(path):
+            repositories += ".git" in (*folders, *files)
+            links = [name for name in folders if os.path.islink(os.path.join(place, name))]
+            places += [os.path.join(place, name) for name in (*files, *links)]
+    for place in places:
+        with suppress(OSError):
+            status = os.lstat(place)
+            parts.append(f"{os.path.relpath(place, path)!r} {status.st_size} {status.st_mtime_ns}")
+        count += 1
+    return count, repositories
 
 
 def _worktrees(
@@ -217,7 +292,7 @@ def _worktrees(
             continue
         candidate = by_folder.get(folder)
         own = {} if candidate is None else taken.get(candidate.id, {})
-        state = ""
+        state, also = "", list[str]()
         obstacle = points_back(folder, repository.common)
         if not obstacle:
             inside = [repository.top, repository.common, os.path.expanduser("~"), os.getcwd()]
@@ -227,7 +302,7 @@ def _worktrees(
                 obstacle = "another folder that is needed is inside of it"
         if not obstacle:
             try:
-                changes, state, more = _work(repository, tree, folder)
+                changes, more, also, state = _work(repository, tree, folder)
                 lost = sorted(path for path in changes if not own.get(path, False))
                 is_taken = candidate is not None and candidate.id in whole
                 if os.path.lexists(os.path.join(own_folder(folder), "locked")):
@@ -247,11 +322,17 @@ def _worktrees(
             label=visible(candidate.label if candidate else os.path.basename(folder)),
             folder=visible(tree.path),
             obstacle=obstacle,
+            also=also,
             state=state,
         )
     for ref in kept_refs(repository):
         yield d.FinishedWorktreeEntry(
-            id=ref.name, label=ref.given, folder=visible(ref.full), obstacle="", state=ref.commit
+            id=ref.name,
+            label=ref.given,
+            folder=visible(ref.full),
+            obstacle="",
+            also=[],
+            state=ref.commit,
         )
 
 

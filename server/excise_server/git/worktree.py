@@ -113,6 +113,8 @@ class Working:
     - ``submodules``: paths of submodules, of which only the commit counts that is checked out, or
       else recorded.
     - ``converted``: changed files of which git would commit each CRLF as LF.
+    - ``only_here``: files with a content that is in no commit and not among the changes: it is only
+      staged, or git was told to skip the file.
     - ``notes``, ``asides``: as in `Tree`.
     """
 
@@ -120,6 +122,7 @@ class Working:
     changes: dict[str, TreeEntry | None] = field(default_factory=dict)
     submodules: list[str] = field(default_factory=list)
     converted: frozenset[str] = frozenset()
+    only_here: dict[str, str] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     asides: list[str] = field(default_factory=list)
 
@@ -201,6 +204,7 @@ def _read(git: Git, top: str, head: Listing, worktrees: Collection[str]) -> Work
         changed, blob = working.changes[path], indexed.get(path, "")
         plain = data_of[path].replace(b"\r\n", b"\n")
         if changed is not None and blob_name(plain, digits) == blob:
+            working.only_here.pop(path, None)
             del working.changes[path]
             _take(working, path, head, TreeEntry(changed.mode, blob))
     for name, note in _UNDER_WAY.items():
@@ -257,8 +261,14 @@ def _indexed(
         elif match[1] == _SKIPPED or _is_clean(working.folder.path(path), match, written):
             if head.get(path) != (mode, blob):
                 working.changes[path] = TreeEntry(mode.decode(), blob.decode())
+            skipped = working.folder.file(path) if match[1] == _SKIPPED else None
+            if skipped is not None and (skipped.blob != blobs[path] or skipped.refused):
+                working.only_here[path] = "skip-worktree"
         else:
-            _take(working, path, head, working.folder.file(path, mode.decode()))
+            entry = working.folder.file(path, mode.decode())
+            _take(working, path, head, entry)
+            if head.get(path) != (mode, blob) and (entry is None or entry.blob != blobs[path]):
+                working.only_here[path] = "staged"
     if unmerged:
         names = first_few([visible(path) for path in unmerged])
         raise SourceError(f"an unfinished merge: conflicts in {names}", hint="finish it")

@@ -83,7 +83,7 @@ def _end(place: RepositoryFolder, result: p.FinishResult, params: p.FinishParams
         try:
             if name not in by_id:
                 raise SourceError("no other worktree has this id")
-            remove_worktree(repository, by_id[name])
+            remove_worktree(repository, by_id[name], agreed=name in (params.agreed or ()))
             result.removed.append(name)
         except SourceError as error:
             result.kept.append(RejectedEntry(id=name, reason=str(error)))

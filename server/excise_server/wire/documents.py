@@ -631,13 +631,15 @@ class TakenFromEntry(Shape, frozen=True, kw_only=True):
 class FinishedWorktreeEntry(Shape, frozen=True, kw_only=True):
     """Another worktree, or what is kept: it may be removed, unless there is an ``obstacle``.
 
-    ``state`` is a digest of what it has, by which it is known whether it is still the same.
+    - ``also``: what goes with it that is in no commit and was not taken: the user has to agree.
+    - ``state``: a digest of what it has, by which it is known whether it is still the same.
     """
 
     id: str
     label: str
     folder: str
     obstacle: str
+    also: list[str]
     state: str
 
 

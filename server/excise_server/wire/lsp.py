@@ -459,6 +459,7 @@ class FinishParams(ProtocolRecord):
     - ``run``: a command that must pass, before anything is committed.
     - ``write``: whether the files of the plan are committed.
     - ``remove``: ids of worktrees to remove, once that is done.
+    - ``agreed``: those of them of which the user agreed to what ``also`` goes.
     """
 
     uri: str
@@ -467,6 +468,7 @@ class FinishParams(ProtocolRecord):
     run: str | None = None
     write: bool | None = None
     remove: list[str] | None = None
+    agreed: list[str] | None = None
 
 
 class FinishCheck(ProtocolRecord):

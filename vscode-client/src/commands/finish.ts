@@ -4,7 +4,7 @@ import type { Parts } from "../parts";
 import type { Methods } from "../protocol";
 import { type Written, write } from "../take";
 import { Halt, count, message, plain } from "../text";
-import { asked, chosen, folderOf, found, given, keptName, pickSome, removeKept, selected } from "./choose";
+import { asked, chosen, confirmed, folderOf, found, given, keptName, pickSome, removeKept, selected } from "./choose";
 
 /** The command that was last typed as a check, by folder. */
 const CHECK = "excise.check";
@@ -58,7 +58,13 @@ export async function finishReview(parts: Parts): Promise<void> {
   const items = removable.map(({ id, label, folder: path }) => ({ id, label: message(label, 60), description: message(path, 200) }));
   const title = `Worktrees to remove${kept.length === 0 ? "" : `; kept: ${kept.map(({ label, obstacle }) => `${message(label, 30)} (${message(obstacle, 60)})`).join(", ")}`}`;
   const remove = answer === REMOVING ? (await pickSome(items, title)).map(({ id }) => id) : [];
-  const params = { uri, digest: plan.digest, subject, run: run === "" ? null : run, write: true, remove };
+  const also = removable.filter((entry) => remove.includes(entry.id) && entry.also.length > 0);
+  if (also.length > 0) {
+    const going = also.map((entry) => `${message(entry.label, 60)}: ${entry.also.map((file) => plain(file, 80)).join(", ")}`);
+    await confirmed("Also remove what is in no commit?", going.join("\n"), "Remove All of It");
+  }
+  const agreed = also.map(({ id }) => id);
+  const params = { uri, digest: plan.digest, subject, run: run === "" ? null : run, write: true, remove, agreed };
   const progress = { location: vscode.ProgressLocation.Notification, title: run === "" ? "Excise: committing" : `Excise: checking by ${message(run, 60)}` };
   const { check, commit, removed, kept: left } = await vscode.window.withProgress(progress, () => parts.supervisor.request("excise/finish", params));
   parts.candidates.now();
