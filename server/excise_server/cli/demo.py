@@ -18,6 +18,7 @@ for two tasks. The main branch has moved on since the first of them.
   cd {cd}
   excise                                      what did they do?
   excise review claude-no-code mina/no-code   two of them, hunk by hunk
+  excise review --run 'python3 -m unittest'   run its tests on each
   excise take codex-3fa9 | git apply          take one of them"""
 
 

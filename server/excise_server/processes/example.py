@@ -15,6 +15,8 @@ from excise_server.foundation.inputs import SourceError
 
 PRICES = '''"""What an order costs."""
 
+RATES = {"TEN": 0.1}
+
 
 def subtotal(lines):
     return sum(line.price * line.count for line in lines)
@@ -46,11 +48,34 @@ def release(item, count):
     item.reserved -= count
     return item
 '''
-TESTS = """from shop.prices import total
+TESTS = """import unittest
+from types import SimpleNamespace
+
+from shop.prices import total
 
 
-def test_total(order):
-    assert total(order, 'TEN') == 94.9
+def order_of(price, count):
+    return SimpleNamespace(lines=[SimpleNamespace(price=price, count=count)], weight=1)
+
+
+class Prices(unittest.TestCase):
+    def test_total(self):
+        self.assertAlmostEqual(total(order_of(20, 2), "TEN"), 40.9)
+
+    def test_unknown_code(self):
+        self.assertRaises(KeyError, total, order_of(20, 2), "ELEVEN")
+"""
+STOCK_TESTS = """import unittest
+from types import SimpleNamespace
+
+from shop.stock import release, reserve
+
+
+class Stock(unittest.TestCase):
+    def test_reserve_and_release(self):
+        item = SimpleNamespace(reserved=0, free=5)
+        self.assertEqual(reserve(item, 3).reserved, 3)
+        self.assertEqual(release(item, 2).reserved, 1)
 """
 README = "# Shop\n\nPrices are in euro.\n"
 
@@ -59,7 +84,12 @@ GUARD = (
     "    if code is None:\n        return 0\n    rate = RATES[code.upper()]\n",
 )
 UNKNOWN = ("    rate = RATES[code.upper()]\n", '    rate = RATES.get((code or "").upper(), 0)\n')
-TEST = "\n\ndef test_no_code(order):\n    assert total(order) == 104.9\n"
+TEST = """
+
+class WithoutCode(unittest.TestCase):
+    def test_total(self):
+        self.assertAlmostEqual(total(order_of(20, 2)), 44.9)
+"""
 NOTE = "\nWithout a code nothing is taken off.\n"
 SHORT = (
     "    item.reserved += count\n",
@@ -129,9 +159,12 @@ def build(folder: Path) -> Path:
     for name, text in (
         ("shop/prices.py", PRICES),
         ("shop/stock.py", STOCK),
+        ("shop/__init__.py", ""),
+        ("tests/__init__.py", ""),
         ("tests/test_prices.py", TESTS),
+        ("tests/test_stock.py", STOCK_TESTS),
         ("README.md", README),
-        (".gitignore", ".claude/\n"),
+        (".gitignore", ".claude/\n__pycache__/\n"),
     ):
         path = shop.path / name
         path.parent.mkdir(exist_ok=True)
