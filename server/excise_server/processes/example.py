@@ -174,13 +174,13 @@ def build(folder: Path) -> Path:
     # Task 1: "total() fails without a code". The first two start from an old commit ..
     stale = shop.worktree("shop/.claude/worktrees/no-code", "worktree-no-code")
     shop._edit(stale, "shop/prices.py", GUARD)
-    landed = shop.worktree("shop/.claude/worktrees/free-shipping", "worktree-free-shipping")
+    landed = shop.worktree("shop/.claude/worktrees/shipping", "worktree-shipping")
     shop._edit(landed, "shop/prices.py", SHIPPING)
     shop._commit("Free shipping from 50 on", cwd=landed)
     for number in range(5):
         shop._edit(shop.path, "README.md", more=f"\nRelease {number + 1}.\n")
         shop._commit(f"Release {number + 1}")
-    shop._git("cherry-pick", "worktree-free-shipping")
+    shop._git("cherry-pick", "worktree-shipping")
     # .. and the others from today's. Codex leaves its work uncommitted, on no branch.
     shop._edit(shop.worktree(".codex/worktrees/3fa9/shop"), "shop/prices.py", GUARD)
     mina = shop.worktree("shop-mina", "mina/no-code")
