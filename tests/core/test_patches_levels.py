@@ -227,11 +227,9 @@ def test_binary_data():
     assert word(BINARY + MODE, MODE + BINARY) == IDENTICAL
 
 
-def test_a_patch_without_files_and_damaged_hunks():
+def test_a_patch_without_files():
     assert word(b"", b"") == IDENTICAL
     assert word(b"", guard()) == DIFFERENT
-    short = guard().replace(b",2 +", b",3 +")
-    assert word(guard(), short) not in SAME
 
 
 def test_bytes_that_are_no_text_are_compared_as_they_are():
@@ -245,7 +243,9 @@ _ROW = st.sampled_from(
     ["f(a, b);", "f(a,b);", "  f(a, b);", "\tf(a, b);", "x = 'a b'", "x = 'a  b'", "", "it's", "}",
      "g(a)  ;", "a - -b", "a --b", "int h(void)", "f(a, b);  ", "int k(void)"]
 )  # fmt: skip
-_BODY = st.lists(st.tuples(st.sampled_from("  +-+"), _ROW).map("".join), min_size=1, max_size=7)
+_BODY = st.lists(
+    st.tuples(st.sampled_from("  +-+"), _ROW).map("".join), min_size=1, max_size=7
+).filter(lambda body: any(line[0] in "+-" for line in body))
 _HUNK = st.builds(
     lambda body, name, heading, start: hunk(*body, name=name, heading=heading, start=start),
     _BODY,

@@ -143,10 +143,9 @@ def test_n_grams_match_within_one_operation_only(compare_patches):
     assert found.word == "different"
 
 
-@pytest.mark.parametrize("other", [in_body("+  return 1;"), hunk()])
-def test_doing_nothing_beside_an_edit_is_worth_nothing(compare_patches, other):
-    idle = in_header("-  return 1;", "+    return 1;") if b"return" in other else None
-    for x, y in ((idle or other, in_body(*GUARD)), (in_body(*GUARD), idle or other)):
+def test_white_space_beside_an_edit_is_worth_nothing(compare_patches):
+    idle = in_header("-  return 1;", "+    return 1;")
+    for x, y in ((idle, in_body(*GUARD)), (in_body(*GUARD), idle)):
         found = compare_patches(x, y)
         assert found.exact == found.anchored == found.anywhere == 0
         assert found.word == "different"
@@ -200,7 +199,9 @@ def test_header_facts_are_equal_or_not(compare_patches):
 _LINE = st.sampled_from(
     ["foo(a);", "bar(a, b);", "  foo(a);", "", " ", "return 0;", "x = 1;", "}", "if (x)", "y"]
 )
-_BODY = st.lists(st.tuples(st.sampled_from("  +-"), _LINE).map("".join), min_size=1, max_size=12)
+_BODY = st.lists(
+    st.tuples(st.sampled_from("  +-"), _LINE).map("".join), min_size=1, max_size=12
+).filter(lambda body: any(line[0] in "+-" for line in body))
 _FILE = st.builds(
     lambda body, name, heading: hunk(*body, name=name, heading=heading),
     _BODY,

@@ -40,7 +40,6 @@ def edits(submitted: Submission) -> list:
         rows.append((pair.old, pair.new, pair.facts, data_of(submitted, pair)))
         for hunk in pair.hunks:
             rows += of_hunk(pair, hunk, submitted.heading(hunk), is_white=is_white)
-        rows.append([hunk.damage for hunk in pair.hunks if hunk.damage])
     return rows
 
 
