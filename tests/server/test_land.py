@@ -29,6 +29,7 @@ from excise_server.git.command import ALLOWED, WRITES
 from excise_server.report.land import land_document, land_lines
 from excise_server.review.candidate import Candidate, marked_identical
 from excise_server.review.landing import Chosen, land
+from excise_server.review.relations import CandidateRelation, RelationReason
 from excise_server.review.replayed import replay_files
 from excise_server.review.taking import Choice, take
 from excise_server.review.verdicts import Verdict
@@ -362,6 +363,17 @@ RIVALS = {
     "two": {"a.py": A["a.py"].replace("1", "3")},
 }
 OTHER = {"three": {"b.py": "B = 2\n"}}
+
+
+def test_who_collides_with_one_of_an_undecided_task_waits_for_it():
+    every = [candidate(name, {"m.py": "x = 1\n"}, {"m.py": ""}) for name in ("one", "two", "own")]
+    one, two, own = every
+    both = RelationReason("collides", "both give x", path="m.py", line=1)
+    related = [CandidateRelation(own.id, two.id, (both,))]
+    left = land(Chosen((own,), ((one, two),)), related, {})
+    assert labels(left) == []
+    assert why(left) == {"own": ["collides with two, whose task is undecided: both give x"]}
+    assert labels(land(Chosen((own,)), related, {})) == ["own"]
 
 
 def test_a_task_with_rivals_is_undecided_until_one_passes_or_is_named():

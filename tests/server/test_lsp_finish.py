@@ -140,6 +140,15 @@ def test_what_was_taken_is_committed_with_its_origin_and_nothing_else(
     assert refused(client, repo).startswith("nothing to commit")
 
 
+def test_what_others_have_too_is_agreement_and_stands_in_no_message(repo: Repo, client: RawClient):
+    bo = repo.path.parent / "bo"
+    (bo / "a.py").write_text(MINUS)
+    (bo / "b.py").write_text("B = 3\n")
+    (repo.path / "a.py").write_text(MINUS)
+    assert finish(client, repo)["plan"]["message"].startswith("Taken from ada")
+    assert "bo" not in finish(client, repo)["plan"]["message"]
+
+
 def test_files_that_come_and_go_are_committed(repo: Repo, client: RawClient):
     cy = repo.path.parent / "cy"
     shutil.rmtree(cy)

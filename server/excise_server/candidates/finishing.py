@@ -63,8 +63,13 @@ def finish_document(
     files = {path: target.saved[path] for path in paths}
     whole = {entry.candidate for entry in taken_from if entry.whole}
     names, lines = list[str](), list[str]()
+    agreed = {path for identity in whole for path in taken[identity]}
     for candidate in (c for c in candidates if c.id in taken):
         name, own = shown_name(candidate.label), taken[candidate.id]
+        if candidate.id not in whole:  # what others have, too, is agreement, and was not taken
+            own = {path: is_all for path, is_all in own.items() if path not in agreed}
+        if not own:
+            continue
         if candidate.id in whole or not whole:  # others often have a part of what is whole
             names.append(name)
         from_where = [candidate.branch] if candidate.branch and candidate.branch != name else []

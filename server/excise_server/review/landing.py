@@ -135,6 +135,8 @@ def land(
         )
         for candidate in chosen.candidates
     }
+    for own, why in _with_undecided(chosen, related):
+        obstacles[own].append(why)
     notes = []
     for candidate in chosen.candidates if anyway else ():
         wanted = [each for each in obstacles[candidate.id] if each.word != "empty"]
@@ -168,6 +170,22 @@ def land(
     return Landing(
         tuple(order), (*left_out, *chosen.left_out), chosen.undecided, taken, tuple(notes)
     )
+
+
+def _with_undecided(
+    chosen: Chosen, related: Iterable[CandidateRelation]
+) -> Iterator[tuple[str, Obstacle]]:
+    """Yield which candidates collide with one of a task that is undecided, and where."""
+    ours = {candidate.id for candidate in chosen.candidates}
+    theirs = {candidate.id: candidate for task in chosen.undecided for candidate in task}
+    for relation in related:
+        names = relation.first, relation.second
+        for own, other in (names, names[::-1]):
+            for why in relation.reasons if own in ours and other in theirs else ():
+                if why.word == "collides":
+                    whose = f"{shown_name(theirs[other].label)}, whose task is undecided"
+                    message = f"collides with {whose}: {why.message}"
+                    yield own, Obstacle("collides", message, other, why.path, why.line)
 
 
 def _alone(
