@@ -339,3 +339,13 @@ def test_a_cut_text_fits_and_keeps_its_ends(text, width):
         start, _, end = shown.partition("…")
         assert text.startswith(start)
         assert text.endswith(end)
+
+
+def test_a_long_line_is_cut_around_what_differs(repo):
+    line = f"x = {list(range(400))}\n"
+    worktree(repo, "ada", parser__py=PARSER + line)
+    worktree(repo, "bo", parser__py=PARSER + line.replace(" 200,", " 2000,"))
+    worktree(repo, "chen", parser__py=PARSER + line.replace(" 200,", " 2001,"))
+    out = printed(repo)
+    assert " 2000," in out
+    assert " 2001," in out

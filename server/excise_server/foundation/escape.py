@@ -102,6 +102,41 @@ def shortened(text: str, most: int) -> str:
     return f"{text[: kept - tail]}…[{len(text) - kept:,} cut]…{text[len(text) - tail :]}"
 
 
+def shortened_beside(text: str, others: Iterable[str], most: int) -> str:
+    """Return a text of at most ``most`` characters, cut around where the nearest other differs.
+
+    >>> shortened_beside("x = [" + 40 * "1, " + "27]", ["x = [" + 40 * "1, " + "2]"], 60)
+    'x …[115 cut]…, 1, 1, 27]'
+    """
+    if len(text) <= most:
+        return text
+    alike, start = 0, 0
+    for other in others:
+        first = _shared(text, other)
+        last = _shared(text[: first - 1 : -1] if first else text[::-1], other[::-1])
+        if other != text and first + last > alike:
+            alike, start = first + last, first
+    room = most - 2 * len(f"…[{len(text):,} cut]…")
+    head, low = room // 16, start - room // 4
+    if low <= 2 * head:
+        return shortened(text, most)
+    high = min(low + room - head, len(text))
+    cut = f"{text[:head]}…[{low - head:,} cut]…{text[low:high]}"
+    return cut if high == len(text) else f"{cut}…[{len(text) - high:,} cut]"
+
+
+def _shared(a: str, b: str) -> int:
+    """Return how many first characters two texts share."""
+    low, high = 0, min(len(a), len(b))
+    while low < high:
+        middle = (low + high + 1) // 2
+        if a[low:middle] == b[low:middle]:
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
 def visible(name: str) -> str:
     r"""Return a file name as text that can be sent, with bytes that are not UTF-8 escaped.
 

@@ -18,7 +18,7 @@ from excise.agreement import IDENTICAL, NAMES
 from excise.lexical import tokenise
 from excise.text import raw_lines
 from excise_server.foundation.changes import differing_lines
-from excise_server.foundation.escape import printable, shortened
+from excise_server.foundation.escape import printable, shortened, shortened_beside
 from excise_server.foundation.inputs import first_few
 from excise_server.report.words import THERE, level_words, order_words, plural, relation_lines
 from excise_server.review.verdicts import TELLS_NOBODY
@@ -164,7 +164,7 @@ class Page:
                 renamed = level_words("", edit.renamed, THERE).strip()
                 says += f" the same up to names{' ' * bool(renamed)}{renamed}"
             is_told = edit.line in family.lines
-            line = shortened(edit.line, LONGEST_LINE) if shows_line and not is_told else ""
+            line = self._cut(edit.line) if shows_line and not is_told else ""
             last = edits[-1] if edits else None
             if (
                 last
@@ -184,8 +184,21 @@ class Page:
         if differ:
             about.append(f"differ in {differ}")
         where = tuple((place.path, place.function) for place in family.where)
-        lines = tuple(shortened(line, LONGEST_LINE) for line in family.lines)
+        lines = tuple(map(self._cut, family.lines))
         return FamilyBlock(name, head, where, lines, tuple(edits), tuple(about), len(members))
+
+    def _cut(self, line: str) -> str:
+        """Return a changed line, cut where it is long around what others of its hunk have not."""
+        if len(line) <= LONGEST_LINE:
+            return line
+        beside: list[str] = []
+        files = (file for task in self.document.tasks for file in task.files)
+        for hunk in (hunk for file in files for hunk in file.hunks):
+            texts = [hunk.origin, *(variant.text for variant in hunk.variants)]
+            rows = [row.strip() for text in texts for row in text.split("\n")]
+            if line[2:] in rows:
+                beside += [row for row in rows if row != line[2:]]
+        return shortened_beside(line, [line[:2] + row for row in beside], LONGEST_LINE)
 
     def _differ(self, family: d.FamilyEntry, members: Sequence[str]) -> str:
         """Say what the members of a family differ in, but for the lines of each.
