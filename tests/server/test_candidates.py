@@ -49,15 +49,18 @@ def edited(repo, name, old=EDIT[0], new=EDIT[1]):
 
 
 def test_the_same_edit_is_the_same_however_old_its_base_is(repo):
-    """The ladder: byte-identical edits, started 0 to 80 commits apart."""
+    """The ladder: byte-identical edits, started 0 to 81 commits apart, one of them in conflict."""
+    edited(repo, "beside")
+    repo.commit("beside", a__py=BASE.replace("def f15(x)", "def f15(x=0)"))
     for name, commits in (("stale", 60), ("older", 15), ("old", 4), ("fresh", 1), ("now", 0)):
         edited(repo, name)
         drift(repo, commits)
     found = report(repo)
-    assert len(ids_of(found)) == 5
-    assert found["similarity"] == [[1.0] * 5] * 5
+    assert len(ids_of(found)) == 6
+    assert found["similarity"] == [[1.0] * 6] * 6
     assert len(found["clusters"]) == 1
     entries = by_id(found)
+    assert [name for name, entry in entries.items() if entry["conflicts"]] == ["beside"]
     assert [entries[name]["behind"] for name in ("now", "fresh", "old", "older", "stale")] == [
         0, 1, 5, 20, 80,
     ]  # fmt: skip
