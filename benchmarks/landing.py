@@ -5,6 +5,8 @@
     python benchmarks/landing.py planted REPOSITORY [MOST]
     python benchmarks/landing.py pairs REPOSITORY [MOST]
     python benchmarks/landing.py many [CANDIDATES]
+    python benchmarks/landing.py takes REPOSITORY [PATTERN]
+    python benchmarks/landing.py unions REPOSITORY [PATTERN] [MOST]
 
 `heads` replays the requests of a repository (pull/*) onto its HEAD, and prints the CPU seconds of
 reading, comparing and landing. Of each pair of them that `git merge-file` cannot merge although all
@@ -27,18 +29,26 @@ bracket, and prints how often that is said to be broken.
 later one, up to ten commits away, applies to where the earlier one began. Both are in the history:
 whatever `land` says that either breaks counts as a false alarm, and is printed.
 
+`takes` takes each request that merges cleanly as a whole, and compares every byte and mode with
+what `git merge-tree` makes of it in a clone that shares the objects.
+
+`unions` lands MOST (200) pairs of requests that change one file, and has each such file read where
+each part passes: Python, JSON, TOML and YAML by their own parsers, all others by their grammar.
+
 `many` lands CANDIDATES (1,000) that change one file: a line each, the same line, a method each.
 """
 
 from __future__ import annotations
 
 import ast
+import json
 import re
 import resource
 import subprocess
 import sys
 import tempfile
 import time
+import tomllib
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -57,6 +67,7 @@ from excise_server.git.repository import open_commits
 from excise_server.review.candidate import Candidate
 from excise_server.review.landing import Chosen, Landing, land
 from excise_server.review.replayed import replay_files
+from excise_server.review.taking import Choice, take
 from excise_server.sources.candidates import Candidates, find_candidates
 
 CONFLICT = re.compile(
@@ -482,6 +493,87 @@ def many(count: int = 1000) -> None:
               f"left out; CPU seconds {seconds:.1f}, {peak:,.0f} MB")  # fmt: skip
 
 
+# --- takes and unions -----------------------------------------------------------------------------
+
+
+def requests_of(folder: str, pattern: str) -> Candidates:
+    selection = Selection(chosen={"git": (pattern,)}, worktrees=False)
+    return find_candidates(open_commits(folder), selection)
+
+
+def takes(folder: str, pattern: str = "pull/*") -> None:
+    found = requests_of(folder, pattern)
+    same, wrong = 0, list[str]()
+    with tempfile.TemporaryDirectory() as clone:
+        git(folder, "clone", "--quiet", "--shared", "--bare", folder, clone)
+        for each in found.found:
+            if each.conflicts or each.beyond_git:
+                continue
+            tree = git(clone, "merge-tree", "--write-tree", found.origin, each.commit)
+            name = tree.split(b"\n")[0].decode()
+            listed = git(clone, "diff-tree", "-r", "-z", "--no-renames", found.origin, name)
+            fields = listed.decode("utf-8", "surrogateescape").split("\0")
+            wanted = {
+                p: raw.split()[1:4:2] for raw, p in zip(fields[::2], fields[1::2], strict=False)
+            }
+            made = dict[str, Side | None]()
+            for file in take([[each]], [Choice(each.id)]).files:
+                made.setdefault(file.old_path, None)
+                made[file.path] = file.new
+            clean = made.keys() == wanted.keys()
+            for path, (mode, blob) in wanted.items():
+                side, is_gone = made.get(path), not int(mode, 8)
+                data = b"" if is_gone or mode == "160000" else git(clone, "cat-file", "blob", blob)
+                is_same = side is None if is_gone else side and (side.mode, side.data)
+                clean = clean and (is_same in (True, (mode, data)) or mode == "160000")
+            same += clean
+            wrong += [] if clean else [each.label]
+    print(f"{same} of {same + len(wrong)} takes are git's merge byte for byte; not: {wrong}")
+
+
+def passes(path: str, text: str) -> bool:
+    """Whether the parser of a language, or else its grammar, reads a text."""
+    try:
+        match Path(path).suffix:
+            case ".py":
+                ast.parse(text)
+            case ".json":
+                json.loads(text)
+            case ".toml":
+                tomllib.loads(text)
+            case ".yml" | ".yaml":
+                from yaml import compose_all  # of the tests
+
+                list(compose_all(text))
+            case _:
+                grammar = resolve(None, path, text)
+                return not (grammar and errors_of(text, parse(text, grammar, timeout=60)))
+    except Exception:  # noqa: BLE001 - each parser has its own
+        return False
+    return True
+
+
+def unions(folder: str, pattern: str = "pull/*", most: int = 200) -> None:
+    found = requests_of(folder, pattern)
+    every, tried, together, refused = compared(found), 0, 0, list[str]()
+    for a, b in combinations(found.found, 2):
+        paths = [path for path in a.new.keys() & b.new.keys() if a.new[path] != b.new[path]]
+        if not paths or tried >= most or a.conflicts or b.conflicts:
+            continue
+        tried += 1
+        result = landed(every, [a, b])
+        if len(result.order) < 2:
+            continue
+        together += 1
+        new = {file.path: file.new.text or "" for file in result.taken.files if file.new}
+        for path in paths:
+            parts = [side[path].text or "" for side in (a.new, b.new)]
+            if path in new and all(passes(path, text) for text in parts):
+                refused += [] if passes(path, new[path]) else [f"{a.label} {b.label} {path}"]
+    print(f"{tried} pairs change one file: {together} land together, of which "
+          f"{len(refused)} files are refused though each part passes: {refused}")  # fmt: skip
+
+
 if __name__ == "__main__":
     kind, *rest = sys.argv[1:]
     modes: dict[str, Callable[..., None]] = {
@@ -490,5 +582,7 @@ if __name__ == "__main__":
         "planted": planted,
         "pairs": pairs,
         "many": many,
+        "takes": takes,
+        "unions": unions,
     }
     modes[kind](*(int(each) if each.isdecimal() else each for each in rest))
