@@ -65,20 +65,6 @@ class ByteLines:
         kinds = [end for end, count in _ends(data).items() if count]
         return cls(mark, lines, _encoding(data), kinds[0] if len(kinds) == 1 else b"")
 
-    @property
-    def texts(self) -> list[str]:
-        """The lines as they are read, without their line ends."""
-        if self.encoding in ("ascii", "utf-8"):  # each line is UTF-8, and so are all
-            text = b"".join(self.lines).decode()
-            texts = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
-            return texts if texts[-1] else texts[:-1]
-        return [read_line(line.rstrip(b"\r\n")) for line in self.lines]
-
-    @property
-    def is_ended(self) -> bool:
-        """Whether the last line has its line end, which is true for an empty file."""
-        return not self.lines or self.lines[-1][-1:] in (b"\n", b"\r")
-
 
 def text_of_bytes(data: bytes) -> str | None:
     """Return the normalised text of a file, or None for binary data."""
