@@ -65,7 +65,7 @@ class Bench:
     def keystrokes(self, client: Client) -> Iterator[float]:
         """From a change to the answer of a trivial request behind it, in the pause."""
         for _ in range(self.events):
-            trivial = client.request("excise/listRevisions", {"uri": URI})
+            trivial = client.request("excise/removeCandidates", {"ids": []})
             begin = client.send(self.type(client), trivial)
             yield client.answer(trivial)[0] - begin
 
@@ -73,7 +73,7 @@ class Bench:
         """The same while the worker scores everything anew: the change makes that stale."""
         for _ in range(self.events if self.texts else 0):
             report = self.score_anew(client)
-            trivial = client.request("excise/listRevisions", {"uri": URI})
+            trivial = client.request("excise/removeCandidates", {"ids": []})
             begin = client.send(self.type(client), trivial)
             yield client.answer(trivial)[0] - begin
             client.send({"method": "$/cancelRequest", "params": {"id": report["id"]}})

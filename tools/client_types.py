@@ -37,12 +37,14 @@ DOCUMENTS: dict[str, type[Any]] = {
     "excise/since": SinceAnswer,
 }
 """The records of answers that the protocol leaves to the documents of commands."""
+UNIONS = (types.UnionType, typing.Union)
+"""What `|` makes: the second beside a literal."""
 WORDS: dict[object, str] = {str: "string", int: "number", float: "number", bool: "boolean"}
 
 
 def known(kind: object) -> list[Any]:
     """Return the alternatives of a type, without that of a key which is left out."""
-    parts = typing.get_args(kind) if isinstance(kind, types.UnionType) else (kind,)
+    parts = typing.get_args(kind) if typing.get_origin(kind) in UNIONS else (kind,)
     return [part for part in parts if part is not msgspec.UnsetType]
 
 
@@ -90,7 +92,9 @@ class Client:
             return f"readonly ({inner})[]" if several else f"readonly {inner}[]"
         if typing.get_origin(kind) is dict:
             return f"Readonly<Record<string, {self.written(arguments[1])}>>"
-        if isinstance(kind, types.UnionType):
+        if typing.get_origin(kind) is typing.Literal:
+            return " | ".join(f'"{word}"' for word in arguments)
+        if typing.get_origin(kind) in UNIONS:
             parts = ("null" if part is type(None) else self.written(part) for part in known(kind))
             return " | ".join(parts)
         return WORDS.get(kind) or self.inlined(kind) or getattr(kind, "__name__", "")

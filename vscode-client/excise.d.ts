@@ -47,11 +47,6 @@ export type NewRevision = {
   | { readonly text: string }
   /** Edits of the document as it is open now. */
   | { readonly edits: readonly TextEdit[] }
-  /**
-   * A unified diff of the saved text, or a mail that holds one: applied to exactly the lines that it shows,
-   * where `git apply` puts them, or rejected.
-   */
-  | { readonly patch: string }
 );
 
 export interface AddResult {

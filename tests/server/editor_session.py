@@ -16,7 +16,6 @@ from tests.server.raw_client import Message, RawClient
 
 from excise.text import normalise
 from excise_server.lsp.actions import MORE_TITLE
-from excise_server.lsp.standard import STANDARD
 
 ENCODINGS = {"rich": "utf-16", "plain": "utf-8"}
 
@@ -48,8 +47,10 @@ CAPABILITIES: dict[str, Message] = {
 
 # Nothing of a workspace is run; the client opens texts that stand in no file.
 OPTIONS = {"trusted": False, "virtualDocuments": True}
-OWN_COMMANDS = {name: name for name in ("excise.compare", "excise.showHunk")}
+OWN_COMMANDS = {"excise.show": "excise.show"}
 """Those of the rich client, as VS Code has its own."""
+
+SHOWING = ("excise.show", "excise.take", "excise.startAgain")
 
 
 class EditorSession:
@@ -84,7 +85,7 @@ class EditorSession:
         shown = _Shown(self.client, case, uri, page, rejected, seen)
         results = {wanted.name: shown.result(wanted) for wanted in case.expectations}
         assert rejected == [] or "rejected" in results, f"not taken, and not expected: {rejected}"
-        self.client.call("excise/removeRevisions", {"uri": uri, "ids": list(case.candidates)})
+        self.client.call("excise/removeCandidates", {"uri": uri, "ids": list(case.candidates)})
         self.client.notify("textDocument/didClose", {"textDocument": {"uri": uri}})
         self._check_quiet(seen)
         return results
@@ -215,7 +216,7 @@ class _Shown:
             yield f"  disabled: {view.visible(action['disabled']['reason'])}"
             return
         assert "isPreferred" not in action, "the order is advice, not a promise"
-        if kind in STANDARD or action["title"] == MORE_TITLE:
+        if kind in SHOWING or action["title"] == MORE_TITLE:
             return  # it shows a page, or changes what is compared: test_lsp_clients.py
         if action["title"].endswith(" (blocked: show why)"):
             yield f"  refused: {view.visible(self._refusal(action))}"
@@ -223,7 +224,8 @@ class _Shown:
         edits = self._edits(action)
         for edit in edits:
             yield from self._page.replaced(edit)
-        whole = kind in ("refactor.rewrite.excise.candidate", "excise.applyRevision")
+        (argument,) = action.get("arguments") or [{}]
+        whole = kind == "refactor.rewrite.excise.candidate" or argument.get("id")
         if whole and self._case.buffer is None and self._case.candidates:
             texts = map(normalise, self._case.candidates.values())
             assert normalise(self._page.edited(edits)) in texts, "no candidate says this"

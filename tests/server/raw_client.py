@@ -17,6 +17,9 @@ from tests.server.process_tree import DEADLINE
 
 MODULE = ["-m", "excise_server"]
 
+PING = "excise/removeCandidates", {"ids": []}
+"""A request that is answered at once, and changes nothing."""
+
 Message = dict[str, Any]
 
 
@@ -154,6 +157,20 @@ class RawClient:
         records = [{"id": name, "text": text} for name, text in revisions.items()]
         self.added |= revisions.keys()
         return self.call("excise/addRevisions", {"uri": uri, "revisions": records} | more)
+
+    def listed(self, uri: str) -> list[Message]:
+        """Return ids and labels of a document's revisions, none where it is unknown."""
+        found = self.answer(self.request("excise/review", {"uri": uri})).get("result")
+        return [
+            {name: c[name] for name in ("id", "label")} for c in (found or {}).get("candidates", ())
+        ]
+
+    def text_of(self, uri: str, name: str | None = None) -> str:
+        """Return the text of a revision, or of the origin."""
+        review = self.call("excise/review", {"uri": uri})
+        own = {candidate["id"]: candidate["uri"] for candidate in review["candidates"]}
+        shown = review["originUri"] if name is None else own[name]
+        return self.call("workspace/textDocumentContent", {"uri": shown})["text"]
 
     def add_candidates(self, *candidates: Message, **more: Any) -> Message:
         self.added |= {candidate["id"] for candidate in candidates}

@@ -52,7 +52,7 @@ def test_an_evil_file_beside_a_document_costs_its_pairs_the_grammar(
     with RawClient() as client:
         client.initialize(workspaceFolders=[{"uri": tmp_path.as_uri(), "name": "w"}])
         client.open(uri := document.as_uri(), text, language="")
-        client.call("excise/sources", {"uri": uri})
+        client.call("excise/review", {"uri": uri})
         found = client.call("excise/report", {"uri": uri})
         notes = {revision["id"][-1]: revision["notes"] for revision in found["revisions"]}
         assert reason in notes["c"][0]

@@ -12,6 +12,7 @@ import pytest
 from tests.server.raw_client import Message, RawClient, serving
 
 from excise_server.lsp.actions import MAX_EDITS
+from excise_server.lsp.to_proto import virtual_uri
 
 pytestmark = pytest.mark.slow
 
@@ -116,11 +117,11 @@ def test_a_menu_has_eight_entries_and_the_last_one_leads_to_the_rest(
         edit = client.wait(lambda m: m.get("method") == "workspace/applyEdit")
         assert "a - 11" in edit["params"]["edit"]["documentChanges"][0]["edits"][0]["newText"]
         client.send({"jsonrpc": "2.0", "id": edit["id"], "result": {"applied": True}})
-        assert client.answer(running)["result"]["applied"] is True
+        assert client.answer(running)["result"] is None
         client.change(uri, 2, {"text": A})
         error = client.refused("workspace/executeCommand", command)
         assert "open the menu again" in error["message"]
-        wrong = command | {"arguments": [{"uri": uri}]}
+        wrong = command | {"arguments": [{"uri": uri, "page": "actions"}]}
         assert client.refused("workspace/executeCommand", wrong)["code"] == INVALID_PARAMS
 
 
@@ -130,18 +131,18 @@ def test_what_is_stale_or_unknown_is_refused(client: RawClient, uri: str):
     params = {"uri": uri, "id": "gpt", "version": 1}
     state = client.call("excise/report", {"uri": uri})["state"]
     client.add(uri, {"gpt": BOTH})
-    error = client.refused("excise/applyRevision", params | {"state": state})
+    error = client.refused("excise/apply", params | {"state": state})
     assert error["code"] == REQUEST_FAILED
-    unknown = client.refused("excise/applyRevision", params | {"id": "x"})
+    unknown = client.refused("excise/apply", params | {"id": "x"})
     assert unknown["code"] == INVALID_PARAMS
-    same = client.call("excise/applyRevision", params | {"id": "same"})
+    same = client.call("excise/apply", params | {"id": "same"})
     assert same["applied"] is False
     assert same["reason"]
     for hunk, variant in ((9, 0), (0, 9), (-1, 0)):
         wrong = {"uri": uri, "hunk": hunk, "variant": variant, "version": 1}
-        assert client.refused("excise/applyVariant", wrong)["code"] == INVALID_PARAMS
+        assert client.refused("excise/apply", wrong)["code"] == INVALID_PARAMS
     client.change(uri, 2, {"text": A})
-    error = client.refused("excise/applyVariant", wrong | {"hunk": 0, "variant": 0})
+    error = client.refused("excise/apply", wrong | {"hunk": 0, "variant": 0})
     assert error["code"] == REQUEST_FAILED
     assert {"1", "2"} <= set(re.findall(r"\d+", error["message"]))  # both versions
 
@@ -158,7 +159,7 @@ def test_a_hunk_that_lacks_a_name_is_refused_with_data_unless_it_is_wanted(
     [binds] = [n for n, h in enumerate(report["hunks"]) if "import re" in str(h["variants"])]
     [number] = [n for n, v in enumerate(report["hunks"][uses]["variants"]) if "re." in v["text"]]
     params = {"uri": uri, "hunk": uses, "variant": number, "version": 1, "split": True}
-    error = client.refused("excise/applyVariant", params)
+    error = client.refused("excise/apply", params)
     assert error["code"] == REQUEST_FAILED
     assert "uses re" in error["message"]
     assert "of gpt" in error["message"]
@@ -177,15 +178,14 @@ def test_a_hunk_that_lacks_a_name_is_refused_with_data_unless_it_is_wanted(
         params | {"hunk": binds, "variant": 0},  # an import that nobody uses yet is no error
         {"uri": uri, "id": "gpt", "version": 1},
     ):
-        method = "excise/applyVariant" if "hunk" in wanted else "excise/applyRevision"
-        result = client.edited(method, wanted)[1]
+        result = client.edited("excise/apply", wanted)[1]
         assert result["applied"] is True
         # taken all the same, or whole: nothing was checked
         is_mix = wanted.get("hunk") == binds
         assert result["checked"] == ("parses, and no name is missing" if is_mix else "")
     # with the import in the buffer the hunk is fine, and so is what was broken before
     client.change(uri, 2, {"text": "import re\n\n\n" + ORIGIN})
-    _, result = client.edited("excise/applyVariant", params | {"version": 2})
+    _, result = client.edited("excise/apply", params | {"version": 2})
     assert result["applied"] is True
 
 
@@ -196,7 +196,7 @@ def test_a_client_without_code_of_ours_is_asked_whether_it_wants_a_broken_mix(ur
         client.add(uri, {"gpt": "import re\n\n\n" + ORIGIN.replace("a * 2", "re.sub(a, a)")})
         params = {"uri": uri, "hunk": 1, "variant": 0, "version": 1, "split": True}
         for title in (None, "Cancel", "Take it all the same"):
-            asked = client.request("excise/applyVariant", params)
+            asked = client.request("excise/apply", params)
             message = client.wait(lambda m: m.get("method") == "window/showMessageRequest")
             assert "uses re" in message["params"]["message"]
             result = None if title is None else {"title": title}
@@ -229,40 +229,28 @@ def test_the_commands_of_lenses_can_be_run(client: RawClient, uri: str):
 def test_comparing_and_the_texts(client: RawClient, uri: str):
     client.open(uri, ORIGIN.replace("\n", "\r\n"))
     client.add(uri, REVISIONS | {"x/ü &%": BOTH})
-    found = client.call("excise/compare", {"uri": uri, "ids": ["x/ü &%"]})["changes"]
-    assert len(found) == 1
-    for address, text in ((found[0]["original"], ORIGIN), (found[0]["modified"], BOTH)):
+    found = client.call("excise/review", {"uri": uri})
+    texts = {candidate["id"]: candidate["uri"] for candidate in found["candidates"]}
+    assert len(texts) == 5
+    both = ((found["originUri"], ORIGIN), (texts["x/ü &%"], BOTH), (texts["llama"], BOTH))
+    for address, text in both:
         assert address.startswith("excise-revision:/")
         content = client.call("workspace/textDocumentContent", {"uri": address})
         assert content == {"text": text}
-    assert len(client.call("excise/compare", {"uri": uri})["changes"]) == 5
-    content = client.call("excise/revisionContent", {"uri": uri, "id": "llama"})
-    assert content == {"text": BOTH}
-    assert client.call("excise/revisionContent", {"uri": uri})["text"] == ORIGIN
-    wrong = [
-        ("excise/compare", {"uri": uri, "ids": ["nobody"]}),
-        ("excise/revisionContent", {"uri": uri, "id": "nobody"}),
-        ("excise/showHunk", {"uri": uri, "hunk": 99}),
-        ("workspace/textDocumentContent", {"uri": "excise-revision:/x?!!"}),
-        ("workspace/textDocumentContent", {"uri": "file:///etc/passwd"}),
-    ]
-    for method, params in wrong:
-        assert client.refused(method, params)["code"] == INVALID_PARAMS
+    gone = virtual_uri(uri, "nobody")
+    for wrong in (gone, "excise-revision:/x?!!", "file:///etc/passwd"):
+        error = client.refused("workspace/textDocumentContent", {"uri": wrong})
+        assert error["code"] == INVALID_PARAMS
 
 
 def test_the_client_may_have_its_own_commands(uri: str):
     with RawClient() as client:
-        client.initialize(
-            initializationOptions={"clientCommands": {"excise.compare": "my.compare"}}
-        )
+        client.initialize(initializationOptions={"clientCommands": {"excise.show": "my.show"}})
         client.open(uri, ORIGIN)
         client.add(uri, REVISIONS)
         params = {"textDocument": {"uri": uri}}
         lenses = client.call("textDocument/codeLens", params)
-        assert [lens["command"]["command"] for lens in lenses[:2]] == [
-            "my.compare",
-            "excise.standard.openReview",
-        ]
+        assert {lens["command"]["command"] for lens in lenses} == {"my.show"}
         assert client.exit() == 0
 
 
@@ -328,5 +316,4 @@ def test_a_client_that_answers_is_asked(uri: str):
 
 def test_the_origin_of_a_document_without_revisions_is_whole(client: RawClient):
     client.open("file:///alone.py", "a = 1\nb = 2\n")
-    content = client.call("excise/revisionContent", {"uri": "file:///alone.py"})
-    assert content == {"text": "a = 1\nb = 2\n"}
+    assert client.text_of("file:///alone.py") == "a = 1\nb = 2\n"

@@ -22,9 +22,13 @@ from tests.server.edited_worktrees import (
     server,
 )
 from tests.server.git_repository import Repo, make, needs_git
-from tests.server.raw_client import RawClient, serving
+from tests.server.raw_client import PING, RawClient, serving
 
+from excise import CancelFlag
+from excise_server.wire import lsp as p
 from excise_server.wire.documents import CandidatesDocument
+from excise_server.wire.sources import SourceSettings
+from excise_server.workers.surveys import arguments_of, survey
 
 pytestmark = [needs_git, pytest.mark.slow]
 
@@ -67,8 +71,6 @@ def test_they_are_the_command_s_with_its_ids_and_digits(repo: Repo, client: RawC
     msgspec.convert(answer, CandidatesDocument)
     file = {"uri": (repo.path / "a.py").as_uri(), "git": []}
     assert client.call("excise/candidates", file) == answer
-    asked = {"command": "excise.candidates", "arguments": [file]}
-    assert client.call("workspace/executeCommand", asked) == answer
 
 
 def test_whole_worktrees_are_watched_and_news_of_them_is_told_once(repo: Repo):
@@ -96,7 +98,7 @@ def test_whole_worktrees_are_watched_and_news_of_them_is_told_once(repo: Repo):
             for path in paths:
                 changes = [{"uri": path.as_uri(), "type": 2}]
                 client.notify("workspace/didChangeWatchedFiles", {"changes": changes})
-            client.call("excise/counters", {})
+            client.call(*PING)
             if len(paths) > 1:
                 client.wait(lambda m: m.get("method") == "excise/didChangeReport")
             news = client.received[before:]
@@ -145,25 +147,29 @@ def test_the_client_s_own_are_among_them(repo: Repo, client: RawClient):
     assert answer["similarity"][at("gpt")][at("worktree:ada")] == 1.0
 
 
-@pytest.mark.parametrize("method", ["excise/candidates", "excise/land"])
+@pytest.mark.parametrize("kind", ["candidates", "land"])
 def test_a_question_is_answered_again_from_what_was_said_until_something_changes(
-    repo: Repo, client: RawClient, method: str
+    repo: Repo, kind: str
 ):
-    def asked() -> tuple[dict, int]:
-        before = client.call("excise/counters", {})["parses"]
-        answer = client.call(method, {"uri": repo.path.as_uri()})
-        return answer, client.call("excise/counters", {})["parses"] - before
+    folder = os.fspath(repo.path)
+    params = p.CandidatesParams if kind == "candidates" else p.LandParams
+    asked = msgspec.structs.asdict(params(repo.path.as_uri())) | {"intent": "change"}
+    arguments = arguments_of(
+        folder=folder, folders=[folder], roots=[folder], settings=SourceSettings(), aside={},
+        bases={}, given=[], unsaved={}, **asked,
+    )  # fmt: skip
+    kept: dict = {}
 
-    first, parsed = asked()
-    assert parsed
-    assert asked() == (first, 0)
+    def answer() -> bytes:
+        return survey(kind, arguments, CancelFlag(), kept)
+
+    first = answer()
+    assert answer() is first
     (repo.path.parent / "cy" / "a.py").write_text(ORIGIN.replace("* 2", "* 3"))
-    changed, parsed = asked()
-    assert parsed
-    assert changed["digest"] != first["digest"]
+    changed = answer()
+    assert json.loads(changed)["digest"] != json.loads(first)["digest"]
     repo.commit(c__py="C = 1\n")
-    moved, _ = asked()
-    assert moved["origin"] != first["origin"]
+    assert json.loads(answer())["origin"] != json.loads(first)["origin"]
 
 
 def test_the_words_of_the_command_s_options(repo: Repo, client: RawClient):
@@ -286,7 +292,7 @@ def test_an_id_is_replaced_with_all_of_its_files(repo: Repo, client: RawClient):
     )
     client.add_candidates({"id": "gpt", "changes": [change("b.py", "B = 3\n")]})
     uri = (repo.path / "a.py").as_uri()
-    assert client.call("excise/listRevisions", {"uri": uri})["revisions"] == []
+    assert client.listed(uri) == []
     assert review(client, repo, "b.py")["hunks"][0]["variants"][0]["text"] == "B = 3\n"
 
 
@@ -363,8 +369,7 @@ def shared(tmp_path_factory) -> Iterator[RawClient]:
         (repo.path / "link").symlink_to(folder / "outside")
         with serving(workspaceFolders=[{"uri": repo.path.as_uri(), "name": "w"}]) as client:
             yield client
-            listed_now = client.call("excise/listRevisions", {"uri": (repo.path / "a.py").as_uri()})
-            assert listed_now["revisions"] == []
+            assert client.listed((repo.path / "a.py").as_uri()) == []
 
 
 @pytest.mark.parametrize("word", REFUSED)
@@ -381,7 +386,7 @@ def test_a_candidate_is_taken_whole_or_not_at_all(repo: Repo, client: RawClient)
     )
     assert "../b.py" in reason(answer)
     uri = (repo.path / "a.py").as_uri()
-    assert client.call("excise/listRevisions", {"uri": uri})["revisions"] == []
+    assert client.listed(uri) == []
 
 
 def test_one_id_twice_in_a_request(repo: Repo, client: RawClient):
@@ -443,19 +448,20 @@ def test_since_is_what_the_command_says(repo: Repo, client: RawClient, tmp_path)
 # --- set aside -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("method", "word"), [("hide", "hidden"), ("reject", "rejected")])
-def test_what_is_set_aside_counts_nowhere(repo: Repo, client: RawClient, method: str, word: str):
+@pytest.mark.parametrize("word", ["hidden", "rejected"])
+def test_what_is_set_aside_counts_nowhere(repo: Repo, client: RawClient, word: str):
     client.open((repo.path / "a.py").as_uri(), ORIGIN)
     before = review(client, repo)
     assert len(before["hunks"]) == 2
-    assert client.call(f"excise/{method}", {"ids": ["worktree:cy"]})[word] == ["worktree:cy"]
+    cy = {"ids": ["worktree:cy"]}
+    assert client.call("excise/setCandidates", cy | {"state": word})[word] == ["worktree:cy"]
     after = review(client, repo)
     assert [hunk["lo"] for hunk in after["hunks"]] == [before["hunks"][0]["lo"]]
     assert {row["id"]: row["state"] for row in after["candidates"]}["worktree:cy"] == word
     answer = listed(client, repo, git=[])
     assert ids_of(answer) == ["worktree:ada", "worktree:bo"]
     assert [(row["id"], row["state"]) for row in answer["set_aside"]] == [("worktree:cy", word)]
-    client.call(f"excise/{method}", {"ids": ["worktree:cy"], word: False})
+    client.call("excise/setCandidates", cy | {"state": "shown"})
     assert review(client, repo)["hunks"] == before["hunks"]
     assert listed(client, repo, git=[])["set_aside"] == []
 
@@ -464,13 +470,13 @@ def test_when_everyone_is_hidden_nothing_is_shown(repo: Repo, client: RawClient)
     uri = (repo.path / "a.py").as_uri()
     client.open(uri, ORIGIN)
     ids = [row["id"] for row in review(client, repo)["candidates"]]
-    command = {"command": "excise.hide", "arguments": [{"ids": ids}]}
-    client.call("workspace/executeCommand", command)
+    client.call("excise/setCandidates", {"ids": ids, "state": "hidden"})
     assert client.diagnostics(uri) == []
     answer = review(client, repo)
     assert (answer["hunks"], answer["next"], answer["pinned"]) == ([], None, True)
-    assert client.refused("excise/hide", {"ids": [""]})["code"] == INVALID_PARAMS
-    assert client.call("excise/hide", {"ids": ids, "hidden": False})["hidden"] == []
+    wrong = {"ids": [""], "state": "hidden"}
+    assert client.refused("excise/setCandidates", wrong)["code"] == INVALID_PARAMS
+    assert client.call("excise/setCandidates", {"ids": ids, "state": "shown"})["hidden"] == []
     assert len(review(client, repo)["hunks"]) == 2
 
 
@@ -490,19 +496,19 @@ def test_a_base_that_is_set_replays_again(repo: Repo, client: RawClient, tmp_pat
 
     assert texts()[0] == "    x = a - b\n"
     own = listed(client, repo, git=[])
-    params = {"uri": repo.path.as_uri(), "id": "worktree:dana", "base": first[:10]}
-    assert client.call("excise/setBase", params) == {"commit": first}
+    params = {"uri": repo.path.as_uri(), "ids": ["worktree:dana"], "base": first[:10]}
+    assert client.call("excise/setCandidates", params)["commit"] == first
     assert listed(client, repo, git=[])["bases"] == {"worktree:dana": first}
     (entry,) = [
         row for row in listed(client, repo, git=[])["candidates"] if row["id"] == "worktree:dana"
     ]
     assert entry["base"] == first != second
-    client.call("excise/setBase", params | {"base": None})
+    client.call("excise/setCandidates", params | {"base": ""})
     assert listed(client, repo, git=[]) == own
     params["base"] = "--output=/nowhere"
-    assert client.refused("excise/setBase", params)["code"] == REQUEST_FAILED
+    assert client.refused("excise/setCandidates", params)["code"] == REQUEST_FAILED
     client.add_candidates({"id": "gpt", "changes": [change("a.py", MINUS)]})
-    refused = client.refused("excise/setBase", params | {"id": "gpt"})
+    refused = client.refused("excise/setCandidates", params | {"ids": ["gpt"]})
     assert "the client added it" in refused["message"]
 
 

@@ -18,6 +18,8 @@ from tests.server.command import ids_of
 from tests.server.git_repository import needs_git
 from tests.server.raw_client import Message, RawClient
 
+from excise_server.wire.lsp import SCHEMA
+
 pytestmark = [needs_git, pytest.mark.slow]
 
 HELIX: Message = {
@@ -91,7 +93,7 @@ class Standard:
     def open(self) -> None:
         self.version += 1
         self.client.open(self.work.uri, self.work.file.read_text(), self.version)
-        self.call("excise/sources", {"uri": self.work.uri})  # waits; nothing of it is used
+        self.call("excise/review", {"uri": self.work.uri})  # waits; nothing of it is used
 
     def actions(self, line: int, *only: str) -> list[Message]:
         at = {"line": line, "character": 0}
@@ -141,7 +143,7 @@ def changes(edit: Message) -> dict[str, list[str]]:
 def test_the_server_says_what_it_is(standard: Standard):
     info = standard.capabilities["serverInfo"]
     assert (info["name"], bool(info["version"])) == ("excise", True)
-    assert standard.capabilities["capabilities"]["experimental"]["excise"]["version"] == 2
+    assert standard.capabilities["capabilities"]["experimental"]["excise"]["version"] == SCHEMA
 
 
 def test_the_candidates_are_listed_on_a_page(standard: Standard):
@@ -234,7 +236,7 @@ def test_runs_in_a_folder_of_the_setting_are_candidates(tmp_path: Path):
         client.send({"jsonrpc": "2.0", "id": asked, "result": [None]})
         uri = (work.repo.path / "b.py").as_uri()
         client.open(uri, "B = 1\n")
-        reports = client.call("excise/sources", {"uri": uri})["sources"]
+        reports = client.call("excise/review", {"uri": uri})["sources"]
         ids = [r["id"] for r in client.call("excise/report", {"uri": uri})["revisions"]]
         listed = client.call("excise/candidates", {"uri": work.repo.path.as_uri()})
         taken = client.call(
@@ -247,22 +249,3 @@ def test_runs_in_a_folder_of_the_setting_are_candidates(tmp_path: Path):
     assert "leads out of the workspace" in refused["patches:../elsewhere"]
     assert "patch:deep/broken" in refused
     assert taken["patch"] == diff
-
-
-def test_what_was_pasted_is_a_candidate_or_is_refused(standard: Standard):
-    client, uri = standard.client, standard.work.uri
-    params = {"uri": uri, "text": f"Try this:\n```python\n{changed('bo', ORIGIN)}```\n"}
-    assert standard.call("excise/addText", params) == {
-        "id": "pasted 1",
-        "kind": "fence",
-        "notes": [],
-    }
-    run = {"command": "excise.addText", "arguments": [params | {"id": "mine", "label": "Mine"}]}
-    assert standard.call("workspace/executeCommand", run)["id"] == "mine"
-    listed = standard.call("excise/listRevisions", {"uri": uri})["revisions"]
-    assert {"id": "mine", "label": "Mine"} in listed
-    error = client.refused("excise/addText", params | {"text": "def f2(x):\n    return x\n"})
-    assert (error["code"], "piece" in error["message"]) == (-32803, True)
-    patch = "--- a/a.py\n+++ b/a.py\n@@ -1 +1 @@\n-import sys\n+import re\n"
-    assert "a.py" in client.refused("excise/addText", params | {"text": patch})["message"]
-    standard.call("excise/removeRevisions", {"uri": uri, "ids": ["pasted 1", "mine"]})

@@ -36,7 +36,11 @@ def user(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Standard]:
 
 
 def command(title: str, uri: str, **more: Any) -> Message:
-    return {"command": f"excise.standard.{title}", "arguments": [{"uri": uri, **more}]}
+    return {"command": f"excise.{title}", "arguments": [{"uri": uri, **more}]}
+
+
+def taking(uri: str, name: str) -> Message:
+    return command("take", uri, choices=[{"candidate": name}], apply=True)
 
 
 def refusal(user: Standard, run: Message) -> str:
@@ -64,7 +68,7 @@ def test_a_file_that_was_edited_outside_is_not_overwritten(user: Standard):
     beside = user.work.repo.path / "b.py"
     before, edits = beside.read_text(), len(user.edits)
     beside.write_text("B = 3\n")
-    assert "b.py" in refusal(user, command("takeCandidate", user.work.uri, id="worktree:bo"))
+    assert "b.py" in refusal(user, taking(user.work.uri, "worktree:bo"))
     beside.write_text(before)
     assert len(user.edits) == edits, "nothing of it is taken"
 
@@ -72,7 +76,7 @@ def test_a_file_that_was_edited_outside_is_not_overwritten(user: Standard):
 def test_a_file_that_is_in_the_way_of_a_new_one_stays(user: Standard):
     new = user.work.repo.path / "new.py"
     new.write_text("MINE = 1\n")
-    said = refusal(user, command("takeCandidate", user.work.uri, id="worktree:ada"))
+    said = refusal(user, taking(user.work.uri, "worktree:ada"))
     left = new.read_text()
     new.unlink()
     assert "new.py: " in said
@@ -87,7 +91,7 @@ def test_a_client_that_does_not_edit_says_why(user: Standard, monkeypatch: pytes
             result = {"applied": False, "failureReason": "the buffer is read-only"}
         user.client.send({"jsonrpc": "2.0", "id": message["id"], "result": result})
 
-    run = command("takeCandidate", user.work.uri, id="worktree:ada")
+    run = taking(user.work.uri, "worktree:ada")
     asked = user.client.request("workspace/executeCommand", run)
     while "method" in (message := user.client.wait(lambda m: "id" in m)):
         answer(message)
@@ -96,7 +100,7 @@ def test_a_client_that_does_not_edit_says_why(user: Standard, monkeypatch: pytes
 
 
 def test_a_client_that_opens_no_document_is_told_the_path(user: Standard):
-    run = command("openReview", user.work.uri, hunk=1)
+    run = command("show", user.work.uri, hunk=1)
     asked = user.client.request("workspace/executeCommand", run)
     request = user.client.wait(lambda m: m.get("method") == "window/showDocument")
     answer = {"jsonrpc": "2.0", "id": request["id"], "result": {"success": False}}
@@ -113,8 +117,8 @@ def test_a_client_that_opens_no_document_is_told_the_path(user: Standard):
     [None, [], [{}], ["file:///x"], [{"uri": 1}], [{"uri": "file:///x"}, {}], [{"uri": None}]],
 )
 def test_a_command_that_is_asked_wrongly(user: Standard, arguments: Any):
-    for name in ("openReview", "openCandidate", "openCandidates", "takeCandidate"):
-        run = {"command": f"excise.standard.{name}", "arguments": arguments}
+    for name in ("show", "take", "apply", "startAgain"):
+        run = {"command": f"excise.{name}", "arguments": arguments}
         error = user.client.refused("workspace/executeCommand", run)
         assert error["code"] == INVALID_PARAMS
 
@@ -135,7 +139,7 @@ def test_ids_that_obey_terminals_and_fool_eyes(user: Standard):
     opened(user, uri, ORIGIN, {HOSTILE: changed("ada", ORIGIN), "\u202egpt": changed("bo", ORIGIN)})
     for action in actions(user, uri, LINE):
         assert not [c for c in action["title"] if unicodedata.category(c) in ("Cc", "Cf")]
-    for run in (command("openReview", uri), command("openCandidate", uri, id=HOSTILE)):
+    for run in (command("show", uri), command("show", uri, page="candidate", id=HOSTILE)):
         assert user.call("workspace/executeCommand", run) is None
         page = Path(unquote(urlsplit(user.shown[-1]).path))
         assert "pages" in page.parts
@@ -149,7 +153,7 @@ def test_a_page_is_inert(user: Standard):
     uri = "untitled:inert"
     texts = {"[x](y)": ORIGIN.replace("x + 2", "```\n<script>x</script>\n![i](http://e.org)")}
     opened(user, uri, ORIGIN, texts)
-    assert user.call("workspace/executeCommand", command("openReview", uri)) is None
+    assert user.call("workspace/executeCommand", command("show", uri)) is None
     assert not kinds(user.page()) & (ACTIVE - {"strong_open"})
 
 
@@ -170,7 +174,7 @@ def test_sixty_four_candidates_are_all_offered_lazily(user: Standard):
     assert not any("edit" in action for action in offered)
     edit = user.call("codeAction/resolve", offered[-1])["edit"]
     assert edit["documentChanges"][0]["textDocument"]["uri"] == uri
-    assert user.call("workspace/executeCommand", command("openReview", uri)) is None
+    assert user.call("workspace/executeCommand", command("show", uri)) is None
     assert user.page().count("```") == 2 * 65
 
 
@@ -181,7 +185,7 @@ def test_a_hunk_of_five_thousand_lines(user: Standard):
     last = ORIGIN.count("\n") - 1
     hover = {"textDocument": {"uri": uri}, "position": {"line": last, "character": 0}}
     assert len(user.call("textDocument/hover", hover)["contents"]["value"]) < 2000
-    assert user.call("workspace/executeCommand", command("openReview", uri)) is None
+    assert user.call("workspace/executeCommand", command("show", uri)) is None
     assert "y4999 = 4999" in user.page()
     [take] = [a for a in actions(user, uri, last) if a["title"].startswith("Take the lines of ada")]
     [change] = user.call("codeAction/resolve", take)["edit"]["documentChanges"]
@@ -196,10 +200,10 @@ def test_a_document_without_a_file_has_a_review_and_no_repository(user: Standard
     titles = [action["title"] for action in actions(user, uri, LINE)]
     assert titles[0] == "Take the lines of ada here"
     assert not [t for t in titles if "repository" in t or "all files" in t]
-    assert user.call("workspace/executeCommand", command("openReview", uri)) is None
+    assert user.call("workspace/executeCommand", command("show", uri)) is None
     assert "## Hunk 1" in user.page()
-    for name, more in (("openCandidates", {}), ("takeCandidate", {"id": "ada"})):
-        error = user.client.refused("workspace/executeCommand", command(name, uri, **more))
+    for run in (command("show", uri, page="candidates"), taking(uri, "ada")):
+        error = user.client.refused("workspace/executeCommand", run)
         assert "workspace" in error["message"]
 
 
@@ -214,7 +218,7 @@ def test_a_folder_that_is_not_on_this_machine(tmp_path: Path):
         client.open(uri, ORIGIN)
         client.add(uri, {"ada": changed("ada", ORIGIN)})
         assert len(client.call("excise/review", {"uri": uri})["hunks"]) == 1
-        error = client.refused("workspace/executeCommand", command("openCandidates", uri))
+        error = client.refused("workspace/executeCommand", command("show", uri, page="candidates"))
         assert error["message"] == "not a file or folder of the workspace"
         assert client.exit() == 0
         assert not any("Traceback" in line for line in client.log)
@@ -226,7 +230,7 @@ def test_a_worktree_that_is_removed_while_it_is_shown(user: Standard):
     run = {key: show["command"][key] for key in ("command", "arguments")}
     assert user.call("workspace/executeCommand", run) is None
     assert user.page() == changed("chen", ORIGIN), "its edits, on a page"
-    said = refusal(user, command("takeCandidate", user.work.uri, id="worktree:chen"))
+    said = refusal(user, taking(user.work.uri, "worktree:chen"))
     assert "chen" in said
 
 
@@ -237,7 +241,7 @@ def test_a_conflict_is_a_question_to_a_client_that_can_be_asked(tmp_path: Path):
     user = Standard(work, can)
     with user.client as client:
         user.open()
-        run = command("takeCandidate", work.uri, id="worktree:ada")
+        run = taking(work.uri, "worktree:ada")
         for choice, taken in (("Cancel", False), ("Take it all the same", True)):
             asked = client.request("workspace/executeCommand", run)
             message = client.wait(lambda m: m.get("method") == "window/showMessageRequest")
@@ -259,7 +263,7 @@ def test_a_server_that_is_killed_while_taking_leaves_the_files_and_the_next_one_
     user = Standard(work)
     with user.client as client:
         user.open()
-        run = command("takeCandidate", work.uri, id="worktree:ada")
+        run = taking(work.uri, "worktree:ada")
         client.request("workspace/executeCommand", run)
         client.wait(lambda m: m.get("method") == "workspace/applyEdit")
         client.process.kill()

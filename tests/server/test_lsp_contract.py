@@ -35,7 +35,9 @@ def written(kind: object, *, absent: bool) -> str:
     """A type as the document writes it."""
     if typing.get_origin(kind) is list:
         return f"{written(typing.get_args(kind)[0], absent=False)}[]"
-    if isinstance(kind, types.UnionType):
+    if typing.get_origin(kind) is typing.Literal:
+        return "string"
+    if typing.get_origin(kind) in (types.UnionType, typing.Union):
         inner = next(a for a in typing.get_args(kind) if a is not type(None))
         return written(inner, absent=False) + ("?" if absent else " | null")
     return WORDS.get(kind) or kind.__name__
@@ -45,6 +47,7 @@ def classes() -> dict[str, type]:
     """Every class that is reached from the methods."""
     found: dict[str, type] = {}
     todo = [kind for method in p.METHODS.values() for kind in method if kind is not None]
+    todo.append(p.DidChangeReportParams)
     while todo:
         kind = todo.pop()
         if isinstance(kind, type) and kind.__module__ in (p.__name__, documents.__name__):
@@ -80,13 +83,16 @@ def test_fields_and_types(name: str):
 
 def test_methods_and_commands():
     text = DOCUMENT.read_text(encoding="utf-8")
-    assert re.findall(r"^## `(excise/\w+)`$", text, re.MULTILINE) == list(p.METHODS)
-    rows = re.findall(r"^\| `(excise\.\w+)` \| `(excise/\w+)` \|$", text, re.MULTILINE)
-    assert dict(rows) == p.COMMANDS
+    methods = re.findall(r"^## `(excise/\w+)`$", text, re.MULTILINE)
+    assert methods == [*p.METHODS, p.DID_CHANGE_REPORT]
+    assert len(p.METHODS) <= 15
+    assert len(re.findall(r"^\| `excise/\w+` \| stable \|", text, re.MULTILINE)) == 10
+    commands = text.split("## Commands")[1].split("\n## ")[0]
+    assert re.findall(r"`(excise\.\w+)`", commands) == list(p.COMMANDS)
     for method, (params, result) in p.METHODS.items():
         section = text.split(f"## `{method}`")[1].split("\n## ")[0]
         assert f"Params: `{params.__name__}`" in section
-        assert result is None or f"Result: `{result.__name__}`" in section
+        assert (f"Result: `{result.__name__}`" if result else "Result: null") in section
 
 
 def test_what_candidates_have_beside_the_commands_document():

@@ -127,9 +127,8 @@ def test_removing_and_listing(client: RawClient, uri: str):
         "excise/addRevisions",
         {"uri": uri, "revisions": [{"id": "a", "text": A, "label": "Ann"}, {"id": "b", "text": B}]},
     )
-    listed = client.call("excise/listRevisions", {"uri": uri})["revisions"]
-    assert listed == [{"id": "a", "label": "Ann"}, {"id": "b", "label": ""}]
-    removed = client.call("excise/removeRevisions", {"uri": uri, "ids": ["a", "x", "a"]})
+    assert client.listed(uri) == [{"id": "a", "label": "Ann"}, {"id": "b", "label": ""}]
+    removed = client.call("excise/removeCandidates", {"uri": uri, "ids": ["a", "x", "a"]})
     assert removed == {"removed": ["a"], "unknown": ["x"]}
     assert [r["id"] for r in report(client, uri)["revisions"]] == ["b"]
 
@@ -209,7 +208,7 @@ def test_the_text_of_the_editor_wins_over_the_disk(workspace: tuple[RawClient, P
     assert report(client, uri)["revisions"][0]["noOp"] is True
     client.notify("textDocument/didClose", {"textDocument": {"uri": uri}})
     assert report(client, uri)["revisions"][0]["noOp"] is True  # the review stays what it was
-    client.call("excise/removeRevisions", {"uri": uri, "ids": ["a", "same"]})
+    client.call("excise/removeCandidates", {"uri": uri, "ids": ["a", "same"]})
     client.add(uri, {"a": "x = 5\n"})
     assert report(client, uri)["revisions"][0]["noOp"] is False
 

@@ -85,7 +85,7 @@ def test_a_candidate_that_was_taken_decides_the_hunks_that_it_leaves_alone(
 ):
     uri = (repo.path / "a.py").as_uri()
     client.open(uri, ORIGIN)
-    client.call("excise/sources", {"uri": uri})
+    client.call("excise/review", {"uri": uri})
 
     def states() -> list[bool]:
         return [hunk["decided"] for hunk in client.call("excise/review", {"uri": uri})["hunks"]]

@@ -12,7 +12,7 @@ from random import Random
 
 import pytest
 from tests.reference.budget import scaled
-from tests.server.raw_client import Message, RawClient
+from tests.server.raw_client import PING, Message, RawClient
 
 from excise_server.wire import lsp as p
 
@@ -23,9 +23,7 @@ INTERNAL, NOT_INITIALIZED, CANCELLED = -32603, -32002, -32800
 STEPS = 60
 SEQUENCES = scaled(12)
 
-METHODS = [*p.COMMANDS.values(), "textDocument/hover", "workspace/executeCommand"]
-# Anything will do as the params of the others, which have no field.
-DEMANDING = [method for method in METHODS if method != "excise/counters"]
+METHODS = [*p.METHODS, "textDocument/hover", "workspace/executeCommand"]
 NOTIFICATIONS = [
     "textDocument/didOpen",
     "textDocument/didChange",
@@ -77,7 +75,7 @@ class Fuzzer:
         if self.random.random() < 0.4:
             self.request(self.random.choice(UNKNOWN), self.junk(), codes={NOT_FOUND})
         else:
-            self.request(self.random.choice(DEMANDING), self.junk(), codes={INVALID_PARAMS})
+            self.request(self.random.choice(METHODS), self.junk(), codes={INVALID_PARAMS})
 
     def tell(self) -> None:
         method = self.random.choice(NOTIFICATIONS)
@@ -129,10 +127,7 @@ class Fuzzer:
             case "addRevisions":
                 texts = [{"id": self.random.choice("ab"), "text": self.text()} for _ in range(2)]
                 return {"uri": uri, "revisions": texts}
-            case "readPatch":
-                hunk = "--- a\n+++ b\n@@ -1 +1 @@\n-"
-                return {"uri": uri, "patch": hunk + self.text() + "\n+" + self.text()}
-            case "removeRevisions":
+            case "removeCandidates":
                 return {"uri": uri, "ids": ["a"]}
             case "didOpen":
                 return {"textDocument": document | {"languageId": "python", "text": self.text()}}
@@ -141,7 +136,7 @@ class Fuzzer:
                 changes = [edit | {"text": self.text()}, {"text": self.text()}]
                 return {"textDocument": document, "contentChanges": changes}
             case "executeCommand":
-                return {"command": "excise.report", "arguments": [{"uri": uri}]}
+                return {"command": "excise.startAgain", "arguments": [{"uri": uri}]}
             case "didChangeWatchedFiles":
                 return {"changes": [{"uri": uri, "type": 1}]}
             case "didChangeWorkspaceFolders":
@@ -159,7 +154,7 @@ class Fuzzer:
 
     def settle(self) -> None:
         """Ask for a last answer, wait for all, and hold each against what was expected."""
-        self.request("excise/listRevisions", {"uri": "untitled:last"})
+        self.request(*PING)
         answers: dict[str, list[Message]] = {}
         nameless = 0
         wanted = len(self.expected)

@@ -91,8 +91,7 @@ def test_ids_that_are_no_identifiers_stay_what_they_are(client):
     client.open(URI, ORIGIN)
     ids = ["class", "/a/b.py", "0", "_0", "def", "a b", "id", "count"]
     client.add(URI, dict.fromkeys(ids, A), **{"/a/b.py": 1, "class": 2})
-    listed = client.call("excise/listRevisions", {"uri": URI})["revisions"]
-    assert [revision["id"] for revision in listed] == ids
+    assert [revision["id"] for revision in client.listed(URI)] == ids
 
 
 def test_answers_stay_whole_when_all_is_written_at_once(client):
@@ -103,7 +102,7 @@ def test_answers_stay_whole_when_all_is_written_at_once(client):
     ids = [
         client.request(method, {"uri": f"{URI}{number}"})
         for number in range(5)
-        for method in ("excise/report", "excise/listRevisions", "excise/sources") * 4
+        for method in ("excise/report", "excise/review") * 6
     ]
     while ids:
         ids.remove(client.wait(lambda m: "method" not in m)["id"])  # every frame could be read
@@ -119,7 +118,7 @@ def test_a_client_that_refuses_to_watch(client, tmp_path):
     error = {"code": -32601, "message": "no"}
     client.send({"jsonrpc": "2.0", "id": asked["id"], "error": error})
     client.send({"jsonrpc": "2.0", "id": asked["id"], "result": None})
-    assert client.call("excise/sources", {"uri": (tmp_path / "a.py").as_uri()})["origin"]
+    assert client.call("excise/review", {"uri": (tmp_path / "a.py").as_uri()})["comparedWith"]
     patterns = [
         w["globPattern"]
         for r in asked["params"]["registrations"]
@@ -171,7 +170,7 @@ def test_a_hundred_revisions_of_a_long_document(client):
     found = report(client)
     assert len(found["revisions"]) == len(found["similarity"]) == 100
     assert len(found["hunks"]) == 100
-    assert len(client.call("excise/listRevisions", {"uri": URI})["revisions"]) == 100
+    assert len(client.listed(URI)) == 100
 
 
 def test_nine_of_ten_requests_are_cancelled_while_the_work_is_long(client):

@@ -36,7 +36,7 @@ def come_and_go(client: RawClient, number: int) -> None:
     client.add(uri, {name: origin.replace(f"'{name}'", f"{number}") for name in ("x3", "x9")})
     assert len(client.call("excise/report", {"uri": uri})["revisions"]) == 2
     client.notify("textDocument/didClose", {"textDocument": {"uri": uri}})
-    client.call("excise/removeRevisions", {"uri": uri, "ids": ["x3", "x9"]})
+    client.call("excise/removeCandidates", {"uri": uri, "ids": ["x3", "x9"]})
 
 
 def megabytes_of(process: int) -> list[int]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from tests.server.raw_client import Message, RawClient
+from tests.server.raw_client import PING, Message, RawClient
 
 pytestmark = pytest.mark.slow
 
@@ -88,7 +88,7 @@ def test_typing_on_keeps_one_progress(client: RawClient):
         edit = {"start": {"line": 0, "character": 0}, "end": {"line": 0, "character": 0}}
         client.change(URI, version, {"range": edit, "text": "x"})
         client.notify("textDocument/didSave", {"textDocument": {"uri": URI}})
-    client.call("excise/listRevisions", {"uri": URI})
+    client.call(*PING)
     client.notify("textDocument/didClose", {"textDocument": {"uri": URI}})
     assert progress(client, "end")["token"] == token
     created = [m for m in client.received if m.get("method") == "window/workDoneProgress/create"]
@@ -112,7 +112,7 @@ def test_a_client_without_progress_is_not_asked():
         client.open(URI, SLOW, language="svelte")
         client.add(URI, {"a": SLOW.replace("< 7 ", "> 7 ")})
         waiting = client.request("excise/report", {"uri": URI})
-        client.call("excise/listRevisions", {"uri": URI})
+        client.call(*PING)
         client.notify("$/cancelRequest", {"id": waiting})
         assert client.answer(waiting)["error"]["code"] == -32800
         assert client.exit() == 0

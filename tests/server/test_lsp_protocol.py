@@ -3,10 +3,9 @@
 import json
 
 import pytest
-from tests.server.raw_client import RawClient
+from tests.server.raw_client import PING, RawClient
 
-from excise_server.lsp.app import STANDARD
-from excise_server.wire.lsp import COMMANDS
+from excise_server.wire.lsp import COMMANDS, SCHEMA
 
 pytestmark = pytest.mark.slow
 
@@ -29,9 +28,10 @@ BAD_PARAMS = [
     ("excise/addRevisions", {"uri": URI, "revisions": [{"id": 1, "text": "b"}]}),
     ("excise/addRevisions", {"uri": URI, "revisions": [None]}),
     ("excise/addRevisions", {"uri": URI, "revisions": [], "base": {"version": "3"}}),
-    ("excise/removeRevisions", {"uri": URI}),
-    ("excise/removeRevisions", {"uri": URI, "ids": [1]}),
-    ("excise/listRevisions", {}),
+    ("excise/removeCandidates", {"uri": URI}),
+    ("excise/removeCandidates", {"uri": URI, "ids": [1]}),
+    ("excise/setCandidates", {"ids": ["a"], "state": "gone"}),
+    ("excise/setCandidates", {"ids": ["a"], "base": "HEAD"}),
     ("excise/report", {}),
     ("excise/report", {"uri": ["x"]}),
     ("excise/report", {"uri": "file:///nobody/knows.py"}),
@@ -47,9 +47,9 @@ BAD_PARAMS = [
     ),
     ("workspace/executeCommand", {}),
     ("workspace/executeCommand", {"command": "no.such.command"}),
-    ("workspace/executeCommand", {"command": "excise.report"}),
-    ("workspace/executeCommand", {"command": "excise.report", "arguments": [{}, {}]}),
-    ("workspace/executeCommand", {"command": "excise.report", "arguments": [{"uri": 7}]}),
+    ("workspace/executeCommand", {"command": "excise.show"}),
+    ("workspace/executeCommand", {"command": "excise.show", "arguments": [{}, {}]}),
+    ("workspace/executeCommand", {"command": "excise.show", "arguments": [{"uri": 7}]}),
 ]
 
 
@@ -68,7 +68,7 @@ def test_bad_params_are_refused_with_the_reason(session: RawClient, method: str,
     assert error["code"] == INVALID_PARAMS
     assert 0 < len(error["message"]) < 400
     assert "data" not in error
-    assert session.call("excise/listRevisions", {"uri": URI}) == {"revisions": []}
+    assert session.call(*PING) == {"removed": [], "unknown": []}
 
 
 def test_missing_params_are_refused(session: RawClient):
@@ -76,7 +76,7 @@ def test_missing_params_are_refused(session: RawClient):
     assert session.answer("no-params")["error"]["code"] == INVALID_PARAMS
 
 
-@pytest.mark.parametrize("method", ["textDocument/documentSymbol", "excise/no", "$/whatever", ""])
+@pytest.mark.parametrize("method", ["textDocument/documentSymbol", "no/such", "$/whatever", ""])
 def test_an_unknown_method_is_not_found_quietly(session: RawClient, method: str):
     seen, logged = len(session.received), len(session.log)
     assert session.refused(method, {})["code"] == NOT_FOUND
@@ -106,7 +106,7 @@ def test_an_unknown_method_is_not_found_quietly(session: RawClient, method: str)
 def test_a_bad_notification_disturbs_nobody(session: RawClient, method: str, params: object):
     seen = len(session.received)
     session.notify(method, params)
-    session.call("excise/listRevisions", {"uri": URI})
+    session.call(*PING)
     assert len(session.received) == seen + 1  # no popup, no other message
 
 
@@ -129,6 +129,27 @@ def test_what_is_no_message_is_answered_without_an_id(session: RawClient, body: 
     assert session.answer(None)["error"]["code"] == code
 
 
+def test_what_left_is_refused_and_named_in_the_log():
+    """A client of an earlier release: methods, commands and options."""
+    left = ("addText", "keep", "hide", "counters")
+    options = {"clientCommands": {"excise.compare": "my.compare"}, "sources": {"git": ["kept/**"]}}
+    with RawClient() as client:
+        client.initialize(initializationOptions=options)
+        for name in left:
+            error = client.refused(f"excise/{name}", {"uri": URI})
+            assert error["code"] == NOT_FOUND
+            run = {"command": f"excise.{name}", "arguments": [{"uri": URI}]}
+            assert client.refused("workspace/executeCommand", run)["code"] == INVALID_PARAMS
+        assert client.exit() == 0
+    for name in left:
+        assert [f"excise/{name}" in line for line in client.log].count(True) == 1
+        assert [f"excise.{name}" in line for line in client.log].count(True) == 1
+    log = "".join(client.log)
+    assert "clientCommands.excise.compare is not used any more: name excise.show" in log
+    assert "refs/excise/kept/** has it" in log
+    assert len(client.log) == 2 * len(left) + 2
+
+
 def test_a_message_of_another_json_rpc_is_refused(session: RawClient):
     for message in ({"id": 901, "method": "shutdown"}, {"id": 901, "jsonrpc": "2.0", "method": 1}):
         session.send(message)
@@ -137,7 +158,7 @@ def test_a_message_of_another_json_rpc_is_refused(session: RawClient):
 
 def test_a_key_jsonrpc_inside_params_is_only_a_key(session: RawClient):
     params = {"uri": URI, "extra": {"jsonrpc": "2.0", "id": 1, "method": "shutdown"}}
-    assert session.call("excise/listRevisions", params) == {"revisions": []}
+    assert session.call(PING[0], PING[1] | params) == {"removed": [], "unknown": []}
 
 
 def test_initialize_twice_is_refused(session: RawClient):
@@ -183,20 +204,21 @@ def test_after_shutdown():
 def test_garbage_between_messages_is_answered(session: RawClient):
     session.send_bytes(b"GET / HTTP/1.1\r\n\r\n")
     assert session.answer(None)["error"]["code"] == PARSE
-    assert session.call("excise/listRevisions", {"uri": URI}) == {"revisions": []}
+    assert session.call(*PING) == {"removed": [], "unknown": []}
 
 
 @pytest.mark.parametrize("header", ["content-length", "CONTENT-LENGTH"])
 def test_headers_in_any_case(session: RawClient, header: str):
-    message = {"jsonrpc": "2.0", "id": header, "method": "excise/listRevisions"}
-    session.send(message | {"params": {"uri": URI}}, header=header)
-    assert session.answer(header)["result"] == {"revisions": []}
+    method, params = PING
+    message = {"jsonrpc": "2.0", "id": header, "method": method, "params": params}
+    session.send(message, header=header)
+    assert session.answer(header)["result"] == {"removed": [], "unknown": []}
 
 
 def test_an_answer_to_nothing_is_ignored(session: RawClient):
     session.send({"jsonrpc": "2.0", "id": 77, "result": None})
     session.send({"jsonrpc": "2.0", "id": "x", "error": {"code": 1, "message": "m"}})
-    assert session.call("excise/listRevisions", {"uri": URI}) == {"revisions": []}
+    assert session.call(*PING) == {"removed": [], "unknown": []}
 
 
 @pytest.mark.parametrize("is_initialized", [True, False])
@@ -222,14 +244,13 @@ def test_capabilities_name_what_there_is():
         }
         assert found["hoverProvider"]
         assert found["positionEncoding"] == "utf-16"
-        commands = [*COMMANDS, *STANDARD]
-        assert sorted(found["executeCommandProvider"]["commands"]) == sorted(commands)
+        assert sorted(found["executeCommandProvider"]["commands"]) == sorted(COMMANDS)
         rewrite = "refactor.rewrite.excise"
         kinds = ["quickfix", f"{rewrite}.variant", f"{rewrite}.candidate"]
         kinds += [f"source.excise.{name}" for name in ("show", "take", "start")]
         assert found["codeActionProvider"]["codeActionKinds"] == kinds
         assert "codeLensProvider" in found
-        assert found["experimental"] == {"excise": {"version": 2}}
+        assert found["experimental"] == {"excise": {"version": SCHEMA}}
         assert client.exit() == 0
 
 
@@ -290,7 +311,7 @@ def test_what_writes_to_standard_output_does_not_reach_the_client(
     with RawClient() as client:
         client.initialize()
         client.open(URI, "x\n")
-        assert client.call("excise/listRevisions", {"uri": URI}) == {"revisions": []}
+        assert client.call(*PING) == {"removed": [], "unknown": []}
         assert client.exit() == 0
         assert "stray" in "".join(client.log)
 

@@ -46,7 +46,7 @@ def test_who_pulls_is_not_pushed():
         client.change(URI, 2, {"text": "\n" + ORIGIN})
         moved = pull(client, before=full["resultId"])
         assert [d["range"]["start"]["line"] for d in moved["items"]] == [0, 2, 7]
-        client.call("excise/removeRevisions", {"uri": URI, "ids": ["a", "b"]})
+        client.call("excise/removeCandidates", {"uri": URI, "ids": ["a", "b"]})
         asked(client, "workspace/diagnostic/refresh")
         assert pull(client)["items"] == []
         assert client.exit() == 0
@@ -119,8 +119,8 @@ def test_lenses_and_texts_are_refreshed():
         client.open(URI, ORIGIN)
         client.add(URI, {"a": A})
         asked(client, "workspace/codeLens/refresh")
-        [change] = client.call("excise/compare", {"uri": URI})["changes"]
-        texts = {"uri": change["modified"]}
+        [candidate] = client.call("excise/review", {"uri": URI})["candidates"]
+        texts = {"uri": candidate["uri"]}
         assert client.call("workspace/textDocumentContent", texts) == {"text": A}
         client.add(URI, {"a": B})
         refreshed = asked(client, "workspace/textDocumentContent/refresh")
@@ -152,7 +152,7 @@ def test_the_report_is_told_of_without_diagnostics():
 
         client.add(URI, {"a": A})
         assert client.wait(told)["params"] == {"uri": URI, "version": 1}
-        client.call("excise/removeRevisions", {"uri": URI, "ids": ["a"]})
+        client.call("excise/removeCandidates", {"uri": URI, "ids": ["a"]})
         assert client.wait(told)["params"] == {"uri": URI, "version": 1}
         client.add(URI, {"a": A})
         client.wait(told)

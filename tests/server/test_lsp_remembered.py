@@ -90,11 +90,11 @@ def test_what_was_decided_without_an_edit_is_remembered(repo):
         uri = review.uri
         params = {"uri": uri, "hunk": 1, "version": 1}
         assert review.client.call("excise/decide", params)["decided"] == 1
-        review.client.call("excise/hide", {"ids": ["worktree:erin"]})
-        review.client.call("excise/reject", {"ids": ["worktree:gone"]})
+        review.client.call("excise/setCandidates", {"ids": ["worktree:erin"], "state": "hidden"})
+        review.client.call("excise/setCandidates", {"ids": ["worktree:gone"], "state": "rejected"})
         base = repo.head("HEAD~1")
-        params = {"uri": repo.path.as_uri(), "id": "worktree:chen", "base": "HEAD~1"}
-        assert review.client.call("excise/setBase", params) == {"commit": base}
+        params = {"uri": repo.path.as_uri(), "ids": ["worktree:chen"], "base": "HEAD~1"}
+        assert review.client.call("excise/setCandidates", params)["commit"] == base
         first = decided(review)
     with served(repo.path) as review:
         again = decided(review)
@@ -103,8 +103,10 @@ def test_what_was_decided_without_an_edit_is_remembered(repo):
         answer = review.client.call("excise/candidates", {"uri": repo.path.as_uri()})
         assert answer["bases"] == {"worktree:chen": base}
         assert [entry["id"] for entry in answer["set_aside"]] == ["worktree:erin"]
-        shown = review.client.call("excise/hide", {"ids": ["worktree:erin"], "hidden": False})
-        assert shown == {"hidden": [], "rejected": ["worktree:gone"]}
+        shown = review.client.call(
+            "excise/setCandidates", {"ids": ["worktree:erin"], "state": "shown"}
+        )
+        assert shown == {"hidden": [], "rejected": ["worktree:gone"], "commit": None}
     with served(repo.path) as review:
         assert {row["state"] for row in decided(review)["candidates"]} == {"shown"}
 
@@ -152,7 +154,7 @@ def test_the_last_revision_takes_what_is_remembered_with_it(tmp_path):
         for _ in range(2):
             review.client.add(review.uri, {"gpt": ORIGIN.replace("x + 2", "x - 2")})
             first = decided(review)
-            review.client.call("excise/removeRevisions", {"uri": review.uri, "ids": ["gpt"]})
+            review.client.call("excise/removeCandidates", {"uri": review.uri, "ids": ["gpt"]})
             assert decided(review)["pinned"] is False
             review.type("def f0", "# mine\ndef f0")
             review.save()
@@ -165,14 +167,15 @@ def test_two_servers_on_one_workspace_lose_nothing(repo):
     with served(repo.path) as one, served(repo.path) as other:
         for number in range(20):
             for review, name in ((one, "one"), (other, "other")):
-                review.client.request("excise/hide", {"ids": [f"{name} {number}"]})
-        one.client.call("excise/hide", {"ids": ["one last"]})
-        other.client.call("excise/reject", {"ids": ["other last"]})
+                hidden = {"ids": [f"{name} {number}"], "state": "hidden"}
+                review.client.request("excise/setCandidates", hidden)
+        one.client.call("excise/setCandidates", {"ids": ["one last"], "state": "hidden"})
+        other.client.call("excise/setCandidates", {"ids": ["other last"], "state": "rejected"})
         # What had to wait for the other's lock, which the user was told, goes with the next one.
-        one.client.call("excise/hide", {"ids": ["one after that"]})
-        other.client.call("excise/hide", {"ids": ["other after that"]})
+        one.client.call("excise/setCandidates", {"ids": ["one after that"], "state": "hidden"})
+        other.client.call("excise/setCandidates", {"ids": ["other after that"], "state": "hidden"})
     with served(repo.path) as review:
-        aside = review.client.call("excise/hide", {"ids": []})
+        aside = review.client.call("excise/setCandidates", {"ids": [], "state": "hidden"})
         assert len(aside["hidden"]) == 43
         assert aside["rejected"] == ["other last"]
         review.state()
@@ -282,7 +285,7 @@ def test_a_server_goes_on_where_the_file_cannot_be_used(repo, cache, tmp_path):
         spoiled(file, damage, tmp_path / "elsewhere")
         with served(repo.path) as review:
             assert review.state() == before, damage
-            review.client.call("excise/hide", {"ids": ["worktree:ada"]})
+            review.client.call("excise/setCandidates", {"ids": ["worktree:ada"], "state": "hidden"})
             assert decided(review)["candidates"][0]["state"] == "hidden", damage
         assert any("the saved decisions of reviews" in line for line in review.log), damage
         assert not any("Traceback" in line for line in review.log)
@@ -296,10 +299,12 @@ def test_a_cache_that_cannot_be_written_is_said_once(repo, tmp_path, monkeypatch
         monkeypatch.setenv("HOME", str(tmp_path / "cache"))
     with served(repo.path) as review:
         before = review.state()
-        review.client.call("excise/hide", {"ids": ["worktree:ada"]})
-        review.client.call("excise/hide", {"ids": ["worktree:bo"]})
+        review.client.call("excise/setCandidates", {"ids": ["worktree:ada"], "state": "hidden"})
+        review.client.call("excise/setCandidates", {"ids": ["worktree:bo"], "state": "hidden"})
         decided(review)
-        review.client.call("excise/hide", {"ids": ["worktree:ada", "worktree:bo"], "hidden": False})
+        review.client.call(
+            "excise/setCandidates", {"ids": ["worktree:ada", "worktree:bo"], "state": "shown"}
+        )
         assert review.state() == before
     said = [line for line in review.log if "the saved decisions of reviews" in line]
     assert len(said) == 1
@@ -350,11 +355,13 @@ def locked(file: Path):
 def test_a_foreign_lock_is_said_and_what_was_decided_meanwhile_is_written_later(repo, cache):
     with served(repo.path) as review:
         before = decided(review)
-        review.client.call("excise/hide", {"ids": ["worktree:ada"]})
+        review.client.call("excise/setCandidates", {"ids": ["worktree:ada"], "state": "hidden"})
     (file,) = files(cache)
     with served(repo.path) as review:
         with locked(file):
-            answer = review.client.call("excise/hide", {"ids": ["worktree:bo"]})
+            answer = review.client.call(
+                "excise/setCandidates", {"ids": ["worktree:bo"], "state": "hidden"}
+            )
             assert "worktree:bo" in answer["hidden"]
             (told,) = [
                 message["params"]["message"]
@@ -362,7 +369,9 @@ def test_a_foreign_lock_is_said_and_what_was_decided_meanwhile_is_written_later(
                 if message.get("method") == "window/showMessage"
             ]
             assert told == NOT_KEPT
-        answer = review.client.call("excise/reject", {"ids": ["worktree:chen"]})
+        answer = review.client.call(
+            "excise/setCandidates", {"ids": ["worktree:chen"], "state": "rejected"}
+        )
         assert set(answer["hidden"]) == {"worktree:ada", "worktree:bo"}
         said = [line for line in review.client.log if "the saved decisions of reviews" in line]
     assert len(said) <= 2

@@ -16,7 +16,7 @@ import pytest
 from lsprotocol import types as t
 from tests.server.git_repository import make, needs_git
 from tests.server.process_tree import DEADLINE
-from tests.server.raw_client import RawClient, serving
+from tests.server.raw_client import PING, RawClient, serving
 from tests.server.test_lsp_sources import Session
 
 from excise.text import Revision
@@ -289,14 +289,11 @@ def test_who_types_does_not_wait_for_a_review_that_starts_again(client, tmp_path
     starting = client.request("excise/startAgain", {"uri": uri})
     late = {"id": "late", "text": ORIGIN.replace("x + 3", "x - 3")}
     adding = client.request("excise/addRevisions", {"uri": uri, "revisions": [late]})
-    trivial = client.request("excise/listRevisions", {"uri": uri})
+    trivial = client.request(*PING)
     answers = [client.wait(lambda message: "method" not in message) for _ in range(3)]
     assert [answer["id"] for answer in answers] == [adding, trivial, starting]
     assert answers[-1]["result"] == {"started": True}
-    texts = {
-        name: client.call("excise/revisionContent", {"uri": uri, "id": name})["text"]
-        for name in ("x", "late")
-    }
+    texts = {name: client.text_of(uri, name) for name in ("x", "late")}
     assert texts == {
         "x": "# mine\n" + ORIGIN.replace("x + 2", "x - 2"),
         "late": "# mine\n" + ORIGIN.replace("x + 3", "x - 3"),
@@ -366,7 +363,7 @@ def test_the_last_revision_takes_the_pin_with_it(client, tmp_path):
     client.add(uri, {"x": ORIGIN.replace("x + 2", "x - 2")})
     client.change(uri, 2, {"text": "# mine\n" + ORIGIN})
     client.notify("textDocument/didSave", {"textDocument": {"uri": uri}})
-    client.call("excise/removeRevisions", {"uri": uri, "ids": ["x"]})
+    client.call("excise/removeCandidates", {"uri": uri, "ids": ["x"]})
     client.add(uri, {"x": ORIGIN.replace("x + 2", "x - 2")})
     hunks = session.report(uri)["hunks"]
     assert hunks[0]["variants"][0]["text"] == ""  # the saved line is one that x lacks
@@ -398,27 +395,6 @@ def test_a_commit_of_the_target_is_nobody_s_edit(client, tmp_path, monkeypatch):
     assert review.state() == state
     messages = [mark["message"] for mark in review.published()]
     assert not any("import" in message for message in messages)
-
-
-def test_a_key_parses_no_text_and_scores_no_pair(client, repo):
-    review = Review(client)
-    review.shown = (repo.path / "a.py").read_text()
-    before = review.begin(repo.path / "a.py")
-    done = client.call("excise/counters", {})
-    assert done["parses"] >= len(EDITS)
-    assert done["pairs"] >= len(EDITS) * (len(EDITS) - 1) // 2
-    for number in range(20):
-        review.type("def f0", f"# {number}\ndef f0")
-        assert review.state() == before
-    review.save()
-    review.type("x + 2", "x - 2")
-    assert review.state() == before
-    assert client.call("excise/counters", {}) == done
-    client.call("excise/hide", {"ids": ["worktree:erin"]})
-    assert review.state() != before
-    assert client.call("excise/counters", {})["pairs"] > done["pairs"]
-    client.call("excise/hide", {"ids": ["worktree:erin"], "hidden": False})
-    assert review.state() == before
 
 
 # --- any order of events ---
@@ -499,8 +475,8 @@ class Walk:
 
     def hide_and_show(self) -> None:
         name = f"worktree:{self.random.choice(sorted(EDITS))}"
-        self.client.call("excise/hide", {"ids": [name]})
-        self.client.call("excise/hide", {"ids": [name], "hidden": False})
+        self.client.call("excise/setCandidates", {"ids": [name], "state": "hidden"})
+        self.client.call("excise/setCandidates", {"ids": [name], "state": "shown"})
 
     def decide(self) -> None:
         params = {"uri": self.review.uri, "version": self.review.version}

@@ -45,14 +45,12 @@ class Session:
 
     def sources(self, uri: str) -> dict:
         """Wait for the sources; give the reports by name."""
-        self.result = self.client.call("excise/sources", {"uri": uri})
+        self.result = self.client.call("excise/review", {"uri": uri})
         return {report["name"]: report for report in self.result["sources"]}
 
     def ids(self, uri: str) -> list[str]:
         """Wait for the sources; give what is listed."""
-        self.sources(uri)
-        listed = self.client.call("excise/listRevisions", {"uri": uri})["revisions"]
-        return [revision["id"] for revision in listed]
+        return [revision["id"] for revision in self.client.listed(uri)]
 
     def touched(self, *paths: Path) -> None:
         changes = [{"uri": path.as_uri(), "type": 2} for path in paths]
@@ -308,7 +306,7 @@ def test_what_a_client_removes_stays_away_until_the_document_is_opened_again(cli
     session = Session(client, folder)
     uri = session.open(folder / "a.py")
     ids = session.ids(uri)
-    assert client.call("excise/removeRevisions", {"uri": uri, "ids": ids})["removed"] == ids
+    assert client.call("excise/removeCandidates", {"uri": uri, "ids": ids})["removed"] == ids
     client.notify("textDocument/didSave", {"textDocument": {"uri": uri}})
     assert session.ids(uri) == []
     assert session.sources(uri)["files"]["refused"][0]["reason"] == "removed by the client"
@@ -348,7 +346,7 @@ def test_the_buffer_is_one_more_revision(client, folder, setting, alone, beside)
         assert session.sources(uri)["buffer"]["found"][0]["id"] == "buffer"
         client.add(uri, {"buffer": B})  # the client's own id wins
         assert [r["label"] for r in session.report(uri)["revisions"]] == ["", ""]
-        client.call("excise/removeRevisions", {"uri": uri, "ids": ["buffer"]})
+        client.call("excise/removeCandidates", {"uri": uri, "ids": ["buffer"]})
     client.notify("textDocument/didSave", {"textDocument": {"uri": uri}})
     assert [r["id"] for r in session.report(uri)["revisions"]] == beside  # the origin is pinned
     assert client.call("excise/startAgain", {"uri": uri}) == {"started": True}
@@ -416,8 +414,8 @@ def test_nothing_waits_for_git(gated):
     contents = client.call("textDocument/hover", position)["contents"]
     assert contents["kind"] == "plaintext"  # what a client gets that names no format
     assert "mine" in contents["value"]
-    listed = client.call("excise/listRevisions", {"uri": uri})["revisions"]
-    assert [revision["id"] for revision in listed] == ["mine"]
+    report = client.call("excise/report", {"uri": uri})
+    assert [revision["id"] for revision in report["revisions"]] == ["mine"]
     gate.let_go()
     assert len(session.ids(uri)) == 5
     assert client.exit() == 0
@@ -432,7 +430,7 @@ def test_an_answer_that_comes_too_late_is_dropped(gated):
     assert session.ids(uri) == []
     (path / "b.py").write_text(ORIGIN)
     session.sources(session.open(path / "b.py"))  # asked after what was too late
-    assert client.call("excise/listRevisions", {"uri": uri})["revisions"] == []
+    assert client.listed(uri) == []
     assert client.exit() == 0
 
 

@@ -109,7 +109,7 @@ def test_one_server_outlives_hostile_texts():
             client.open(uri, text, language=grammar)
             client.add(uri, {"a": f"{text}x\n", "b": "y\n"})
             assert len(client.call("excise/report", {"uri": uri})["revisions"]) == 2
-            client.call("excise/removeRevisions", {"uri": uri, "ids": ["a", "b"]})
+            client.call("excise/removeCandidates", {"uri": uri, "ids": ["a", "b"]})
             client.notify("textDocument/didClose", {"textDocument": {"uri": uri}})
         assert client.process.poll() is None
         assert client.exit() == 0

@@ -686,7 +686,7 @@ def test_every_door_says_the_same_of_a_broken_mix(
         hunks = client.call("excise/review", {"uri": uri})["hunks"]
         [index] = [n for n, each in enumerate(hunks) if hunk_name(each["lo"], each["hi"]) == hunk]
         variant = {"uri": uri, "hunk": index, "variant": 0, "version": 1, "split": True}
-        errors.append(client.refused("excise/applyVariant", variant))
+        errors.append(client.refused("excise/apply", variant))
         offered = actions(client, uri, hunks[index]["lo"], ["refactor.rewrite.excise.variant"])
         *_, action = [each for each in offered if "zoe" in each["title"]]  # the hunk alone
         assert "edit" not in action

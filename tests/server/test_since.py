@@ -211,8 +211,6 @@ def test_entries_of_reflogs_stand_for_their_branch(repo):
         ("refs/remotes/origin/x", "remote:origin/x", "remote:origin/x"),
         ("refs/pull/12/head", "#12", "ref:pull/12"),
         ("refs/pull/12/head", "ref:pull/12", "ref:pull/12"),
-        ("refs/excise/kept/try", "ref:kept/try", "ref:kept/try"),
-        ("refs/excise/kept/try", "kept/try", "ref:kept/try"),
     ],
 )
 def test_a_candidate_is_named_by_its_id(repo, ref, name, shown):

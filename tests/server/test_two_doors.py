@@ -152,7 +152,7 @@ class Shown:
     """What a server tells of a document that was just opened: revisions, refusals, the report."""
 
     def __init__(self, client, uri):
-        reports = client.call("excise/sources", {"uri": uri})["sources"]
+        reports = client.call("excise/review", {"uri": uri})["sources"]
         self.found = {each["id"]: each for report in reports for each in report["found"]}
         self.unchanged = [name for report in reports for name in report["unchanged"]]
         self.refused = {each["id"]: each["reason"] for r in reports for each in r["refused"]}
@@ -162,7 +162,7 @@ class Shown:
 
     @staticmethod
     def content(client, uri, **which):
-        return client.call("excise/revisionContent", {"uri": uri, **which})["text"]
+        return client.text_of(uri, which.get("id"))
 
 
 class Editor:

@@ -4,7 +4,6 @@ import importlib.util
 import re
 from pathlib import Path
 
-from excise_server.lsp.standard import STANDARD
 from excise_server.wire import lsp as p
 
 ROOT = Path(__file__).parents[2]
@@ -24,7 +23,10 @@ def test_the_client_asks_only_what_the_server_answers():
 
 def test_params_are_complete_and_of_answers_what_is_read():
     text = client_types.FILE.read_text("utf-8")
-    assert '"excise/hide": [{ ids: readonly string[]; hidden?: boolean | null }, ' in text
+    start = '"excise/removeCandidates": [{ ids: readonly string[]; uri?: string | null }, '
+    assert start in text
+    state = 'state?: "shown" | "hidden" | "rejected" | null; base?: string | null; '
+    assert state in text
     assert "readonly range: Range;" in text
     assert "readonly lines: Readonly<Record<string, LinesEntry>>;" in text
     assert "readonly linkage" not in text
@@ -36,4 +38,3 @@ def test_the_client_has_none_of_the_servers_commands():
     ours = set(re.findall(r'"command": "(excise[.\w]+)"', manifest))
     assert len(ours) > 10
     assert ours.isdisjoint(p.COMMANDS)
-    assert ours.isdisjoint(STANDARD)

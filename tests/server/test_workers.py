@@ -10,6 +10,7 @@ import subprocess
 import sys
 import threading
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import msgspec
@@ -127,6 +128,16 @@ def test_the_scores_of_a_document_stay_the_same_object_while_only_lines_move(wor
     again = worker.analyse(moved, StopFlag())
     assert again.comparison is first.comparison
     assert plain(again) == plain(Analyst().analyse(moved, CancelFlag()))
+
+
+def test_a_key_parses_no_text_and_scores_no_pair(worker):
+    wanted = SNAPSHOTS["three"]
+    worker.analyse(wanted, StopFlag())
+    done = worker.work
+    assert (done.parses, done.pairs) == (4, 3)
+    for number in range(5):
+        worker.analyse(replace(wanted, buffer=f"# {number}\n{PLAIN}", version=number), StopFlag())
+    assert (worker.work.parses, worker.work.pairs) == (done.parses, done.pairs)
 
 
 # --- deaths ---

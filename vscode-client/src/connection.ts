@@ -9,6 +9,7 @@ import {
   LanguageClient,
   type LanguageClientOptions,
   RevealOutputChannelOn,
+  TextDocumentContentRequest,
 } from "vscode-languageclient/node";
 import { SECTION } from "./config";
 import { DOCUMENTS, opened } from "./documents";
@@ -22,12 +23,11 @@ const EXIT_MS = 1000;
 const PATIENCE_MS = 30_000;
 
 /** Version of the shapes in protocol.ts. */
-const VERSION = 2;
+const VERSION = 3;
 
 /** Lenses of the server run these commands of ours. */
 const CLIENT_COMMANDS = {
-  "excise.compare": "excise.openHunks",
-  "excise.showHunk": "excise.openHunks",
+  "excise.show": "excise.openHunks",
 };
 
 /** The client of one session. Errors are logged, and the supervisor tells the user once. */
@@ -87,6 +87,11 @@ export class Connection {
     return token === undefined
       ? this.client.sendRequest<Methods[M][1]>(method, params)
       : this.client.sendRequest<Methods[M][1]>(method, params, token);
+  }
+
+  /** The text of a document of the server's, such as the origin of a review. */
+  async textOf(uri: string): Promise<string> {
+    return (await this.client.sendRequest(TextDocumentContentRequest.type, { uri })).text;
   }
 
   onReport(handler: (told: DidChangeReportParams) => void): void {

@@ -13,7 +13,6 @@ import { HunksView } from "./hunks/view";
 import { offerMcp } from "./mcp";
 import { type Command, Parts, register } from "./parts";
 import { Status } from "./status";
-import { registerTools } from "./tools";
 import { looksRevised } from "./triggers";
 
 /** Each function of these modules is a command of its name. */
@@ -30,7 +29,6 @@ export function activate(context: vscode.ExtensionContext): ExciseApi {
   context.subscriptions.push(
     ...parts.subscriptions,
     takeLinks(parts),
-    ...registerTools(parts),
     ...offerMcp(parts),
     ...Object.entries(COMMANDS).map(([name, command]) => register(parts, `excise.${name}`, command)),
     ...listeners(parts),

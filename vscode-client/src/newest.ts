@@ -4,7 +4,7 @@ import type { Parts } from "./parts";
 import type { Methods } from "./protocol";
 import { INVALID_PARAMS, codeOf, reason } from "./text";
 
-type Asked = "excise/report" | "excise/review" | "excise/sources";
+type Asked = "excise/report" | "excise/review";
 
 /** An answer, or why there is none; both are missing where there is nothing to ask about. */
 export interface Answer<M extends Asked> {

@@ -20,7 +20,6 @@ export class Parts {
   readonly supervisor = new Supervisor(this.bootstrap);
   readonly current = new CurrentDocument(this);
   readonly reports = new Newest(this, "excise/report");
-  readonly sources = new Newest(this, "excise/sources", this.reports);
   readonly reviews = new Newest(this, "excise/review", this.reports);
   readonly revisions = new Revisions(this.supervisor);
   readonly candidates = new Candidates(this);

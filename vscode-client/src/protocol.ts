@@ -1,7 +1,6 @@
 // Written by `make schema` from the records of the server, as far as they are read here.
 import type { Range } from "vscode-languageclient";
 
-export interface AddTextResult { readonly id: string; readonly kind: string; readonly notes: readonly string[] }
 export interface ApplyResult { readonly applied: boolean; readonly reason: string; readonly checked: string }
 export interface Base { readonly version?: number | null; readonly hash?: string | null }
 export interface CandidateCluster extends GroupEntry {
@@ -62,9 +61,6 @@ export interface CandidatesDocument {
   readonly decided: Readonly<Record<string, string>>;
   readonly bases: Readonly<Record<string, string>>;
   readonly given: readonly string[];
-}
-export interface CompareResult {
-  readonly changes: readonly { readonly original: string; readonly modified: string; readonly label: string }[];
 }
 export interface ContentEntry {
   readonly path: string;
@@ -136,12 +132,6 @@ export interface FinishedWorktreeEntry {
   readonly state: string;
 }
 export interface GroupEntry { readonly members: readonly string[]; readonly representative: string; readonly min_similarity: number }
-export interface KeepResult {
-  readonly id: string;
-  readonly files: readonly string[];
-  readonly notes: readonly string[];
-  readonly kept: readonly { readonly id: string; readonly time: number }[];
-}
 export interface LandedDocument {
   readonly repository: string;
   readonly origin: string;
@@ -149,7 +139,6 @@ export interface LandedDocument {
   readonly parts: readonly { readonly candidate: string; readonly path: string; readonly hunk: string | null }[];
   readonly units: readonly TakenUnitEntry[];
   readonly files: readonly { readonly path: string; readonly old_path: string; readonly status: string }[];
-  readonly patch: string;
   readonly written: boolean;
   readonly undo: string | null;
   readonly notes: readonly string[];
@@ -199,6 +188,7 @@ export interface ReportRevision {
 }
 export interface ReviewCandidate {
   readonly id: string;
+  readonly uri: string;
   readonly label: string;
   readonly name: string;
   readonly state: string;
@@ -244,6 +234,9 @@ export interface ReviewResult {
   readonly version: number | null;
   readonly state: number;
   readonly origin: string;
+  readonly originUri: string;
+  readonly comparedWith: { readonly kind: string; readonly label: string } | null;
+  readonly sources: readonly SourceReport[];
   readonly signature: string;
   readonly decided: number;
   readonly undecided: number;
@@ -253,13 +246,17 @@ export interface ReviewResult {
   readonly problems: readonly { readonly range: Range; readonly message: string; readonly hunk: number | null }[];
 }
 export interface RevisionText { readonly id: string; readonly text: string; readonly label?: string | null }
+export interface SetCandidatesResult {
+  readonly hidden: readonly string[];
+  readonly rejected: readonly string[];
+  readonly commit: string | null;
+}
 export interface SinceAnswer {
   readonly repository: string | null;
   readonly summary: string;
   readonly old: { readonly name: string; readonly commit: string | null; readonly base: string | null };
   readonly new: { readonly name: string; readonly commit: string | null; readonly base: string | null };
   readonly hunks: Readonly<Record<string, number>>;
-  readonly patches: Readonly<Record<string, number>>;
   readonly files: readonly SinceFileEntry[];
   readonly notes: readonly string[];
   readonly page: string;
@@ -283,10 +280,6 @@ export interface SourceReport {
   readonly found: readonly { readonly id: string; readonly label: string; readonly notes: readonly string[] }[];
   readonly refused: readonly { readonly id: string; readonly reason: string }[];
 }
-export interface SourcesResult {
-  readonly origin: { readonly kind: string; readonly label: string } | null;
-  readonly sources: readonly SourceReport[];
-}
 export interface TakeChoice {
   readonly candidate: string;
   readonly path?: string | null;
@@ -300,7 +293,6 @@ export interface TakenDocument {
   readonly parts: readonly { readonly candidate: string; readonly path: string; readonly hunk: string | null }[];
   readonly units: readonly TakenUnitEntry[];
   readonly files: readonly { readonly path: string; readonly old_path: string; readonly status: string }[];
-  readonly patch: string;
   readonly written: boolean;
   readonly undo: string | null;
   readonly notes: readonly string[];
@@ -327,29 +319,18 @@ export interface TaskEntry {
 /** Params and result of each request. */
 export interface Methods {
   "excise/addRevisions": [{ uri: string; revisions: readonly RevisionText[]; base?: Base | null }, { readonly accepted: readonly string[]; readonly rejected: readonly RejectedEntry[] }];
-  "excise/addText": [{ uri: string; text: string; id?: string | null; label?: string | null }, AddTextResult];
-  "excise/readPatch": [{ uri: string; patch: string }, { readonly text: string; readonly label: string; readonly notes: readonly string[] }];
-  "excise/removeRevisions": [{ uri: string; ids: readonly string[] }, { readonly removed: readonly string[]; readonly unknown: readonly string[] }];
-  "excise/startAgain": [{ uri: string }, { readonly started: boolean }];
-  "excise/listRevisions": [{ uri: string }, { readonly revisions: readonly { readonly id: string; readonly label: string }[] }];
-  "excise/report": [{ uri: string }, ReportResult];
-  "excise/sources": [{ uri: string }, SourcesResult];
-  "excise/applyRevision": [{ uri: string; id: string; version: number; state?: number | null; anyway?: boolean | null }, ApplyResult];
-  "excise/applyVariant": [{ uri: string; hunk: number; variant: number; version: number; state?: number | null; anyway?: boolean | null; split?: boolean | null }, ApplyResult];
-  "excise/compare": [{ uri: string; ids?: readonly string[] | null }, CompareResult];
-  "excise/revisionContent": [{ uri: string; id?: string | null }, { readonly text: string }];
+  "excise/removeCandidates": [{ ids: readonly string[]; uri?: string | null }, { readonly removed: readonly string[]; readonly unknown: readonly string[] }];
   "excise/candidates": [{ uri: string; git?: readonly string[] | null; patches?: readonly string[] | null; only?: readonly string[] | null; onto?: string | null; base?: readonly string[] | null; issue?: string | null; verdicts?: readonly string[] | null; task?: string | null; path?: readonly string[] | null; intent?: string | null }, CandidatesDocument];
-  "excise/since": [{ uri: string; old?: string | null; new?: string | null; onto?: string | null; path?: readonly string[] | null }, SinceAnswer];
+  "excise/report": [{ uri: string }, ReportResult];
   "excise/review": [{ uri: string; after?: number | null; marks?: boolean | null }, ReviewResult];
   "excise/decide": [{ uri: string; version: number; hunk?: number | null; state?: number | null; decided?: boolean | null; candidate?: string | null; among?: readonly string[] | null }, { readonly decided: number; readonly undecided: number }];
-  "excise/hide": [{ ids: readonly string[]; hidden?: boolean | null }, { readonly hidden: readonly string[]; readonly rejected: readonly string[] }];
-  "excise/reject": [{ ids: readonly string[]; rejected?: boolean | null }, { readonly hidden: readonly string[]; readonly rejected: readonly string[] }];
-  "excise/setBase": [{ uri: string; id: string; base?: string | null }, { readonly commit: string | null }];
-  "excise/take": [{ uri: string; choices: readonly TakeChoice[]; digest?: string | null; issue?: string | null; anyway?: boolean | null; split?: boolean | null }, TakenDocument];
+  "excise/setCandidates": [{ ids: readonly string[]; state?: "shown" | "hidden" | "rejected" | null; base?: string | null; uri?: string | null }, SetCandidatesResult];
+  "excise/apply": [{ uri: string; version: number; id?: string | null; hunk?: number | null; variant?: number | null; state?: number | null; anyway?: boolean | null; split?: boolean | null }, ApplyResult];
+  "excise/take": [{ uri: string; choices: readonly TakeChoice[]; digest?: string | null; issue?: string | null; anyway?: boolean | null; split?: boolean | null; apply?: boolean | null }, TakenDocument];
+  "excise/startAgain": [{ uri: string; origin?: "saved" | "head" | "index" | null }, { readonly started: boolean }];
+  "excise/since": [{ uri: string; old?: string | null; new?: string | null; onto?: string | null; path?: readonly string[] | null }, SinceAnswer];
   "excise/land": [{ uri: string; git?: readonly string[] | null; patches?: readonly string[] | null; only?: readonly string[] | null; onto?: string | null; base?: readonly string[] | null; issue?: string | null; verdicts?: readonly string[] | null; task?: string | null; candidates?: readonly string[] | null; anyway?: boolean | null }, LandedDocument];
   "excise/finish": [{ uri: string; digest?: string | null; subject?: string | null; run?: string | null; write?: boolean | null; remove?: readonly string[] | null; agreed?: readonly string[] | null }, FinishResult];
-  "excise/keep": [{ uri: string; name?: string | null }, KeepResult];
-  "excise/removeKept": [{ uri: string; ids: readonly string[] }, { readonly removed: readonly string[]; readonly unknown: readonly string[] }];
 }
 
 export const DID_CHANGE_REPORT = "excise/didChangeReport";

@@ -2,7 +2,7 @@
 import * as vscode from "vscode";
 import type { AddRequest, AddResult, NewRevision } from "../excise";
 import { opened } from "./documents";
-import type { AddTextResult, Base, RejectedEntry, RevisionText } from "./protocol";
+import type { Base, RejectedEntry, RevisionText } from "./protocol";
 import type { Supervisor } from "./supervisor";
 import { Halt, reason } from "./text";
 
@@ -71,62 +71,36 @@ export class Revisions {
 
   async remove(uri: vscode.Uri, ids: readonly string[]): Promise<void> {
     const params = { uri: uri.toString(), ids };
-    await this.supervisor.request("excise/removeRevisions", params);
+    await this.supervisor.request("excise/removeCandidates", params);
     this.supervisor.ledger.removed(params.uri, ids);
   }
 
-  /** Add a copied text: a whole file, a fenced block or a patch, as the server reads it. */
-  async paste(uri: vscode.Uri, copied: string, named: { readonly label?: string } = {}): Promise<AddTextResult> {
-    await sent(uri);
-    const params = { uri: uri.toString() };
-    const added = await this.supervisor.request("excise/addText", { ...params, ...named, text: copied });
-    // Kept as the whole text that it made: a patch could not be read again beside another origin.
-    const [{ text }, { revisions }] = await Promise.all([
-      this.supervisor.request("excise/revisionContent", { ...params, id: added.id }),
-      this.supervisor.request("excise/listRevisions", params),
-    ]);
-    const label = revisions.find(({ id }) => id === added.id)?.label ?? "";
-    this.supervisor.ledger.added(params.uri, [{ id: added.id, text, label }], [added.id]);
-    return added;
-  }
-
-  /** The result of a patch on the origin, labelled with its subject and the hunks that were applied elsewhere. */
-  async patched(uri: vscode.Uri, patch: string): Promise<Readable> {
-    await sent(uri);
-    const result = await this.supervisor.request("excise/readPatch", { uri: uri.toString(), patch });
-    return { text: result.text, label: [result.label, ...result.notes].filter(Boolean).join(", ") };
-  }
-
-  /** Add the revisions of another extension, in any of their three shapes. */
+  /** Add the revisions of another extension, in either of their two shapes. */
   push({ uri, revisions, base }: AddRequest): Promise<AddResult> {
     const read = async (revision: NewRevision): Promise<Readable> => {
-      const { text, label: subject } = await this.textOf(uri, revision);
+      const text = await textOf(uri, revision);
       const { id, label, source } = revision;
       // A label is read in the place of the id: one that only says the source would be no name.
-      const name = source === undefined ? label : `${label ?? id} (${source})`;
-      return { text, label: [name, subject].filter(Boolean).join(" ") };
+      return { text, label: (source === undefined ? label : `${label ?? id} (${source})`) ?? "" };
     };
     return this.add(uri, revisions.map((revision) => ({ id: revision.id, read: () => read(revision) })), base);
   }
 
-  private async textOf(uri: vscode.Uri, revision: NewRevision): Promise<Readable> {
-    if ("text" in revision) {
-      return { text: revision.text };
-    }
-    if ("patch" in revision) {
-      return this.patched(uri, revision.patch);
-    }
-    const document = await sent(uri);
-    const edits = revision.edits.map(({ range, newText }) => ({
-      start: document.offsetAt(range.start),
-      end: document.offsetAt(range.end),
-      newText,
-    }));
-    return { text: applyEdits(document.getText(), edits) };
-  }
 }
 
-/** Have the server know a document, outside of the workspace as well. */
-async function sent(uri: vscode.Uri): Promise<vscode.TextDocument> {
-  return opened(uri) ?? vscode.workspace.openTextDocument(uri);
+async function textOf(uri: vscode.Uri, revision: NewRevision): Promise<string> {
+  if ("text" in revision) {
+    return revision.text;
+  }
+  if (!("edits" in revision)) {
+    throw new Halt("neither a text nor edits; a patch is applied by git apply, in a worktree");
+  }
+  // Edits are of the document as it is open now, or of its file.
+  const document = opened(uri) ?? (await vscode.workspace.openTextDocument(uri));
+  const edits = revision.edits.map(({ range, newText }) => ({
+    start: document.offsetAt(range.start),
+    end: document.offsetAt(range.end),
+    newText,
+  }));
+  return applyEdits(document.getText(), edits);
 }

@@ -27,7 +27,7 @@ export class Status {
   }
 
   private async refresh(): Promise<void> {
-    const { current, reports, sources, supervisor } = this.parts;
+    const { current, reports, reviews, supervisor } = this.parts;
     const { state } = supervisor;
     const bad = state === "missing" || state === "failed";
     this.item.busy = state === "starting";
@@ -42,12 +42,12 @@ export class Status {
       return;
     }
     const { uri } = current;
-    const [report, found] = uri === undefined ? [] : await Promise.all([reports.get(uri), sources.get(uri)]);
+    const [report, found] = uri === undefined ? [] : await Promise.all([reports.get(uri), reviews.get(uri)]);
     if (!current.is(uri) || this.parts.supervisor.state !== state) {
       return;
     }
     const number = report?.result?.revisions.length ?? 0;
-    const origin = found?.result?.origin?.label;
+    const origin = found?.result?.comparedWith?.label;
     this.item.text = number === 0 ? "No candidates" : count(number, "candidate");
     this.item.detail = message(report?.problem ?? "") || (origin === undefined ? "" : `compared with: ${message(origin, 60)}`);
     this.item.command = { command: "excise.candidates.focus", title: "Show" };

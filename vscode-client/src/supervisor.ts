@@ -155,8 +155,8 @@ export class Supervisor {
       if (removed.size > 0) {
         // Revisions must be found again by the sources before they can be removed again.
         const again = async (): Promise<void> => {
-          await connection.request("excise/sources", { uri });
-          await connection.request("excise/removeRevisions", { uri, ids: [...removed] });
+          await connection.request("excise/review", { uri });
+          await connection.request("excise/removeCandidates", { uri, ids: [...removed] });
         };
         again().catch((error: unknown) => this.bootstrap.log.warn(`not removed again: ${reason(error)}`));
       }

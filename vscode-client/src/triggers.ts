@@ -15,12 +15,9 @@ export interface Signs {
 
 const MOST_ENTRIES = 10_000;
 
-/** Files that hold patches: each message gets a lens that says which others are the same. */
-export const PATCHES = /\.(?:patch|diff|mbox|mbx|eml)$/i;
-
 /** Whether to start a server for a file. */
 export async function looksRevised(file: string, { files, worktrees, trusted, text }: Signs): Promise<boolean> {
-  const signed = PATCHES.test(file) || /^<{7,} /m.test(text) || (await hasSibling(file, files));
+  const signed = /^<{7,} /m.test(text) || (await hasSibling(file, files));
   return signed || (trusted && worktrees && (await hasWorktrees(file)));
 }
 

@@ -18,12 +18,10 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import NamedTuple
 
-from excise_server.candidates.keeping import remove_kept
 from excise_server.foundation.changes import Side
 from excise_server.foundation.escape import shortened, shown_name, spelled, visible
 from excise_server.foundation.inputs import SourceError, first_few
 from excise_server.git.branches import CheckedOut, checked_out, commit_files
-from excise_server.git.checkouts import KEPT, kept_refs
 from excise_server.git.command import Git
 from excise_server.git.conversions import filtered
 from excise_server.git.repository import Repository, Worktree, own_folder, points_back
@@ -140,7 +138,7 @@ def remove_worktree(
 ) -> None:
     """Remove a worktree of a plan, if nothing in it has changed meanwhile. Its branch stays.
 
-    So goes a snapshot that is kept. Raises SourceError if it cannot be removed: nothing is lost.
+    Raises SourceError if it cannot be removed: nothing is lost.
 
     - ``agreed``: whether the user agreed to what else goes.
     """
@@ -148,9 +146,6 @@ def remove_worktree(
         raise SourceError(entry.obstacle)
     if entry.also and not agreed:
         raise SourceError(f"also goes: {first_few(entry.also)}", hint="agree to that first")
-    if entry.folder.startswith(KEPT):
-        remove_kept(repository, entry.id)
-        return
     tree = next((t for t in repository.worktrees() if visible(t.path) == entry.folder), None)
     if tree is None:
         raise SourceError("it is not there any more")
@@ -329,15 +324,6 @@ def _worktrees(
             obstacle=obstacle,
             also=also,
             state=state,
-        )
-    for ref in kept_refs(repository):
-        yield d.FinishedWorktreeEntry(
-            id=ref.name,
-            label=ref.given,
-            folder=visible(ref.full),
-            obstacle="",
-            also=[],
-            state=ref.commit,
         )
 
 

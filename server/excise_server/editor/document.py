@@ -61,19 +61,19 @@ class CandidateDecisions:
     states: dict[str, CandidateState] = field(default_factory=dict)
     bases: dict[str, str] = field(default_factory=dict)
 
-    def set_aside(self, ids: Iterable[str], state: CandidateState, *, aside: bool) -> list[str]:
-        """Set candidates aside, or undo that for those in this state, and return those changed.
+    def set_aside(self, ids: Iterable[str], state: CandidateState | Literal["shown"]) -> list[str]:
+        """Set candidates aside, or have them shown again, and return those changed.
 
         A hidden candidate can be rejected, and the other way round: the last choice counts.
         """
         changed = []
         for name in dict.fromkeys(ids):
-            before = self.states.get(name)
-            if aside and before != state and len(self.states) < MAX_DECISIONS:
+            before = self.states.get(name, "shown")
+            if state == "shown":
+                self.states.pop(name, None)
+            elif len(self.states) < MAX_DECISIONS:
                 self.states[name] = state
-                changed.append(name)
-            elif not aside and before == state:
-                del self.states[name]
+            if self.states.get(name, "shown") != before:
                 changed.append(name)
         return changed
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 from urllib.parse import unquote, urlsplit
 
 import excise
@@ -297,9 +297,9 @@ class Session:
             self._changed(document_key(uri))
         return removed, [name for name in requested if name not in removed]
 
-    def put_aside(self, ids: Iterable[str], state: CandidateState, *, aside: bool) -> None:
-        """Hide or reject candidates in all documents, or take that back."""
-        self._changed_with(set(self.choices.set_aside(ids, state, aside=aside)))
+    def put_aside(self, ids: Iterable[str], state: CandidateState | Literal["shown"]) -> None:
+        """Hide or reject candidates in all documents, or show them again."""
+        self._changed_with(set(self.choices.set_aside(ids, state)))
 
     def _changed_with(self, ids: set[str]) -> None:
         """Report the documents as changed that have one of these revisions."""

@@ -1,4 +1,4 @@
-"""Commits made of files in memory, on a branch or below a ref of ours: no hook takes part."""
+"""Commits made of files in memory, on a branch: no hook takes part."""
 
 from __future__ import annotations
 
@@ -117,25 +117,6 @@ def _commit(git: Git, folder: str, parent: str, new: NewCommit) -> tuple[str, by
     who = who if new.author.strip() else {}
     made = git.run("commit-tree", tree, "-p", parent, index=index, stdin=message, environment=who)
     return made.decode().strip(), entries
-
-
-def commit_apart(repository: Repository, parent: str, new: NewCommit) -> str:
-    """Make a commit that nothing names yet, and return its id.
-
-    Raises SourceError if git does not know the user, or it fails.
-    """
-    with tempfile.TemporaryDirectory(prefix="excise-commit-") as folder:
-        return _commit(repository.git, folder, parent, new)[0]
-
-
-def move_ref(repository: Repository, ref: str, new: str = "", old: str = "") -> None:
-    """Make a ref (``new`` alone), or remove one that is still as it was found (``old`` alone).
-
-    Raises SourceError if it has another commit by now, or git fails.
-    """
-    nothing = "0" * len(new or old)
-    move = ("-d", ref, old) if old else (ref, new, nothing)
-    repository.git.run("update-ref", *move, index=os.devnull)
 
 
 @dataclass(frozen=True, slots=True)

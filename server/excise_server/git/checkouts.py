@@ -23,9 +23,6 @@ _REQUEST = re.compile(r"refs/(pull|merge-requests)/([^/]+)/head")
 _TRIAL_MERGE = re.compile(r"refs/(pull|merge-requests)/[^/]+/merge")
 _SHORT = {"#": "refs/pull/{}/head", "!": "refs/merge-requests/{}/head"}
 _KINDS = {"refs/heads/": "branch", "refs/remotes/": "remote"}
-KEPT = "refs/excise/kept/"
-"""The refs of snapshots that the user keeps as candidates (`candidates/keeping`)."""
-
 
 _INCOMING = ("MERGE_HEAD", "REBASE_HEAD", "CHERRY_PICK_HEAD")
 _HEAD_NAMES = (("rebase-merge", "head-name"), ("rebase-apply", "head-name"))
@@ -39,7 +36,7 @@ class Ref:
 
     - ``full``: ``refs/remotes/origin/topic``.
     - ``name``: under which a candidate is known: ``branch:topic``, ``remote:origin/topic``,
-      ``ref:pull/12`` (the head of a pull request), ``ref:kept/try``, ``ref:refs/x/y``.
+      ``ref:pull/12`` (the head of a pull request), ``ref:refs/x/y``.
     - ``time``: when that was committed, in seconds since the epoch.
     """
 
@@ -60,9 +57,7 @@ class Ref:
 
     @property
     def given(self) -> str:
-        """The way people write a request, ``#7521`` or ``!12``, or what they called a snapshot."""
-        if self.full.startswith(KEPT):
-            return visible(self.full.removeprefix(KEPT))
+        """The way people write a request, ``#7521`` or ``!12``."""
         request = _REQUEST.fullmatch(self.full)
         return f"{'#' if request[1] == 'pull' else '!'}{visible(request[2])}" if request else ""
 
@@ -73,8 +68,7 @@ def find_refs(repository: Repository, patterns: Sequence[str]) -> tuple[list[Ref
     Raises SourceError if a pattern cannot be one.
 
     - ``patterns``: of branches (``agent/*``) and remote branches (``origin/pr-*``), of requests
-      (``pull/75*``, ``#7521``, ``merge-requests/12``, ``!12``), of snapshots (``kept/*``), or of
-      full names (``refs/x/*``).
+      (``pull/75*``, ``#7521``, ``merge-requests/12``, ``!12``), or of full names (``refs/x/*``).
       The merges that a host makes of requests to try them out are taken by their full names alone.
     """
     named = [pattern for pattern in patterns if pattern and "\0" not in pattern]
@@ -91,11 +85,6 @@ def find_refs(repository: Repository, patterns: Sequence[str]) -> tuple[list[Ref
         else:
             rejected.append(Rejected(ref.name, f"it is a {kind}, not a commit"))
     return refs, rejected
-
-
-def kept_refs(repository: Repository) -> list[Ref]:
-    """Return the refs of all snapshots that are kept, the newest first."""
-    return find_refs(repository, [f"{KEPT}**"])[0]
 
 
 def _listed(
@@ -126,16 +115,12 @@ def _full_patterns(pattern: str) -> Iterator[str]:
         yield from (f"{start}{pattern}" for start in _KINDS)
         if pattern.startswith(("pull/", "merge-requests/")):
             yield f"refs/{pattern.removesuffix('/head')}/head"
-        elif pattern.startswith("kept/"):
-            yield f"refs/excise/{pattern}"
 
 
 def _name(full: str) -> str:
     for start, scheme in _KINDS.items():
         if full.startswith(start):
             return f"{scheme}:{visible(full.removeprefix(start))}"
-    if full.startswith(KEPT):
-        return f"ref:{visible(full.removeprefix('refs/excise/'))}"
     request = _REQUEST.fullmatch(full)
     return f"ref:{visible(f'{request[1]}/{request[2]}' if request else full)}"
 

@@ -23,7 +23,7 @@ from excise_server.lsp.edits import agreed, check_takes_edits, pick, refusals, w
 from excise_server.lsp.publishing import SOURCE
 from excise_server.lsp.rpc import RequestFailed
 from excise_server.lsp.server import ExciseServer
-from excise_server.lsp.standard import SOURCE_KINDS, Argument, standard_actions
+from excise_server.lsp.standard import SHOW_COMMAND, SOURCE_KINDS, standard_actions
 from excise_server.lsp.to_proto import Mapper, hunks_at
 from excise_server.wire import lsp as p
 
@@ -39,21 +39,12 @@ MAX_VARIANTS = 6
 MAX_EDITS = 20
 """Most files of candidates whose edits are sent with their actions; the others send a command."""
 
+APPLY_COMMAND = p.APPLY.replace("/", ".")
+
 MAX_CHOICES = 40
 """Most entries in the message that asks which of the others to do."""
 
-MORE = "excise.standard.more"
 MORE_TITLE = "More of the candidates..."
-
-
-class MoreParams(msgspec.Struct):
-    """The menu whose last entry leads to the rest of it."""
-
-    uri: str
-    lines: tuple[int, int]
-    version: int
-    state: int
-    only: list[str] | None = None  # some clients drop null from what they send back
 
 
 _FIX = t.CodeActionKind.QuickFix.value
@@ -62,7 +53,6 @@ _CANDIDATE = "refactor.rewrite.excise.candidate"
 KINDS = [_FIX, _VARIANT, _CANDIDATE, *SOURCE_KINDS]
 
 Action = t.CodeAction | t.Command
-Choice = p.ApplyRevisionParams | p.ApplyVariantParams
 
 
 async def code_action(ls: ExciseServer, params: t.CodeActionParams) -> list[Action] | None:
@@ -83,16 +73,14 @@ async def code_action(ls: ExciseServer, params: t.CodeActionParams) -> list[Acti
     return actions or None
 
 
-async def more(ls: ExciseServer, argument: Argument) -> t.Command | None:
+async def more(ls: ExciseServer, asked: p.ShowParams) -> t.Command | None:
     """Ask which of the actions to do that the menu has no place for, and return its command.
 
-    Raises JsonRpcInvalidParams if the argument is not that of the menu's last entry. Raises
+    Raises JsonRpcInvalidParams if the params are not those of the menu's last entry. Raises
     RequestFailed if the document or its candidates have changed since.
     """
-    try:
-        asked = msgspec.convert(argument, MoreParams)
-    except msgspec.ValidationError as error:
-        raise JsonRpcInvalidParams(str(error)) from error
+    if asked.lines is None or len(asked.lines) != 2:
+        raise JsonRpcInvalidParams("lines: the first and the last one of the menu")
     analysis = await ls.newest(asked.uri)
     if analysis is None or [analysis.snapshot.version, ls.publisher.state_of(asked.uri)] != [
         asked.version,
@@ -133,7 +121,7 @@ class _Menu:
         self._literals = literals and bool(can and can.code_action_literal_support)
         self._disabled = bool(can and can.disabled_support)
         resolved = can.resolve_support.properties if can and can.resolve_support else ()
-        self.edited: list[tuple[t.CodeAction, list[LineEdit], Choice]] = []
+        self.edited: list[tuple[t.CodeAction, list[LineEdit], p.ApplyParams]] = []
         self._lazy = self._literals and bool(can and can.data_support and "edit" in resolved)
 
     def actions(self) -> Iterator[Action]:
@@ -168,11 +156,12 @@ class _Menu:
 
         A client with code for us shows them by itself; others have their users choose.
         """
-        name = self._ls.settings.client_commands.get(p.SHOW_HUNK.replace("/", "."), MORE)
-        lines, only = self._params.range, self._only
-        shown = MoreParams(
-            self._uri, (lines.start.line, lines.end.line), self._version, self._state, only
-        )
+        name = self._ls.settings.client_commands.get(SHOW_COMMAND, SHOW_COMMAND)
+        lines = [self._params.range.start.line, self._params.range.end.line]
+        shown = p.ShowParams(
+            self._uri, page="actions", lines=lines, version=self._version, state=self._state,
+            only=self._only,
+        )  # fmt: skip
         command = t.Command(MORE_TITLE, name, arguments=[msgspec.to_builtins(shown)])
         if isinstance(first, t.Command):
             return command
@@ -193,7 +182,9 @@ class _Menu:
         analysis, choice = self._analysis, (index, number)
         for split in (False,) if analysis.unit(*choice) is None else (False, True):
             edits_of = partial(taking, analysis, self._lines, *choice, split=split)
-            params = p.ApplyVariantParams(self._uri, *choice, self._version, self._state)
+            params = p.ApplyParams(
+                self._uri, self._version, hunk=index, variant=number, state=self._state
+            )
             yield from self._action(
                 variant_title(analysis, self._names, *choice, several=several, split=split),
                 _FIX if is_fix else _VARIANT,
@@ -206,7 +197,7 @@ class _Menu:
         """Yield an action for each candidate with changes."""
         for number, ranked in enumerate(self._analysis.comparison.ranking):
             index = ranked.index
-            params = p.ApplyRevisionParams(self._uri, ranked.id, self._version, self._state)
+            params = p.ApplyParams(self._uri, self._version, id=ranked.id, state=self._state)
             title = candidate_title(self._analysis, self._names, index)
             if not self._lazy and number < MAX_EDITS:
                 edits_of = lambda index=index: restate(self._analysis, self._lines, index)  # noqa: E731
@@ -220,7 +211,7 @@ class _Menu:
         title: str,
         kind: str,
         edits_of: Callable[[], list[LineEdit]],
-        params: Choice,
+        params: p.ApplyParams,
         fixed: list[t.Diagnostic],
     ) -> Iterator[Action]:
         """Yield the action: nothing if it would change nothing, disabled if it must not."""
@@ -246,17 +237,13 @@ class _Menu:
             self.edited.append((action, edits, params))
             yield action
 
-    def _unresolved(self, title: str, kind: str, params: Choice) -> t.CodeAction:
-        data = {"method": _method(params), "params": self._ls.protocol.unstructured(params)}
+    def _unresolved(self, title: str, kind: str, params: p.ApplyParams) -> t.CodeAction:
+        data = {"method": p.APPLY, "params": self._ls.protocol.unstructured(params)}
         return t.CodeAction(title, kind, data=data)
 
-    def _command(self, title: str, kind: str, params: Choice) -> Action:
+    def _command(self, title: str, kind: str, params: p.ApplyParams) -> Action:
         command = choice_command(self._ls, title, params)
         return t.CodeAction(title, kind, command=command) if self._literals else command
-
-
-def _method(params: Choice) -> str:
-    return p.APPLY_VARIANT if isinstance(params, p.ApplyVariantParams) else p.APPLY_REVISION
 
 
 def _is_of(diagnostic: t.Diagnostic, index: int) -> bool:
@@ -277,10 +264,10 @@ async def code_action_resolve(ls: ExciseServer, action: t.CodeAction) -> t.CodeA
     data = action.data
     if data is None:
         return action
-    if not isinstance(data, dict) or data.get("method") not in (p.APPLY_VARIANT, p.APPLY_REVISION):
+    if not isinstance(data, dict) or data.get("method") != p.APPLY:
         raise JsonRpcInvalidParams("not an action of this server")
-    params = ls.protocol.params_of(data["method"], data.get("params"))
-    assert isinstance(params, Choice)
+    params = ls.protocol.params_of(p.APPLY, data.get("params"))
+    assert isinstance(params, p.ApplyParams)
     try:
         _, action.edit, _ = await edit_of(ls, params)
     except RequestFailed as error:
@@ -295,7 +282,7 @@ async def code_action_resolve(ls: ExciseServer, action: t.CodeAction) -> t.CodeA
     return action
 
 
-async def apply_choice(ls: ExciseServer, params: Choice) -> p.ApplyResult:
+async def apply_choice(ls: ExciseServer, params: p.ApplyParams) -> p.ApplyResult:
     """Make the client edit the document: put a variant into its hunk, or a whole candidate."""
     check_takes_edits(ls)
     try:
@@ -308,19 +295,22 @@ async def apply_choice(ls: ExciseServer, params: Choice) -> p.ApplyResult:
         title, edit, checked = await edit_of(ls, msgspec.structs.replace(params, anyway=True))
     if edit is None:
         return p.ApplyResult(applied=False, reason="it is applied already", checked="")
-    if isinstance(params, p.ApplyVariantParams):
-        analysis = await analysed(ls, params)
-        members = analysis.hunks[params.hunk].variants[params.variant].members
-        ids = [analysis.snapshot.ids[member] for member in members]
-    else:
+    if params.id is not None:
         ids = [params.id]
+    else:
+        analysis = await analysed(ls, params)
+        hunk, variant = _variant_of(analysis, params)
+        members = analysis.hunks[hunk].variants[variant].members
+        ids = [analysis.snapshot.ids[member] for member in members]
     answer = await ls.workspace_apply_edit_async(t.ApplyWorkspaceEditParams(edit, title))
     if answer.applied:
         note_decided(ls, params.uri, ids)
     return p.ApplyResult(answer.applied, answer.failure_reason or "", checked)
 
 
-async def edit_of(ls: ExciseServer, params: Choice) -> tuple[str, t.WorkspaceEdit | None, str]:
+async def edit_of(
+    ls: ExciseServer, params: p.ApplyParams
+) -> tuple[str, t.WorkspaceEdit | None, str]:
     """Return the title of a choice, its edit, or None if the buffer has it, and what was checked.
 
     Raises JsonRpcInvalidParams if the candidate, hunk or variant does not exist. Raises
@@ -330,10 +320,8 @@ async def edit_of(ls: ExciseServer, params: Choice) -> tuple[str, t.WorkspaceEdi
     analysis = await analysed(ls, params)
     lines, names = buffer_lines(analysis), names_of(analysis.snapshot.revisions)
     try:
-        if isinstance(params, p.ApplyVariantParams):
-            hunk, variant, split = params.hunk, params.variant, params.split is True
-            if not 0 <= variant < len(hunk_of(analysis, hunk).variants):
-                raise JsonRpcInvalidParams("unknown variant")
+        if params.id is None:
+            (hunk, variant), split = _variant_of(analysis, params), params.split is True
             title = variant_title(analysis, names, hunk, variant, split=split)
             edits = taking(analysis, lines, hunk, variant, split=split)
         else:
@@ -351,10 +339,17 @@ async def edit_of(ls: ExciseServer, params: Choice) -> tuple[str, t.WorkspaceEdi
     return title, workspace_edit(ls, analysis, edits, title), checked
 
 
-def choice_command(ls: ExciseServer, title: str, params: Choice) -> t.Command:
+def choice_command(ls: ExciseServer, title: str, params: p.ApplyParams) -> t.Command:
     """Return the command that makes the server send the edit of a choice."""
-    name = _method(params).replace("/", ".")
-    return t.Command(title, name, arguments=[ls.protocol.unstructured(params)])
+    return t.Command(title, APPLY_COMMAND, arguments=[ls.protocol.unstructured(params)])
+
+
+def _variant_of(analysis: Analysis, params: p.ApplyParams) -> tuple[int, int]:
+    if params.hunk is None or params.variant is None:
+        raise JsonRpcInvalidParams("name a revision by its id, or a hunk and a variant")
+    if not 0 <= params.variant < len(hunk_of(analysis, params.hunk).variants):
+        raise JsonRpcInvalidParams("unknown variant")
+    return params.hunk, params.variant
 
 
 def hunk_of(analysis: Analysis, number: int) -> Hunk:
@@ -364,7 +359,7 @@ def hunk_of(analysis: Analysis, number: int) -> Hunk:
     return analysis.hunks[number]
 
 
-async def analysed(ls: ExciseServer, params: Choice | p.DecideParams) -> Analysis:
+async def analysed(ls: ExciseServer, params: p.ApplyParams | p.DecideParams) -> Analysis:
     """Return the analysis, if the document still has the version of the command."""
     analysis = await ls.newest(params.uri)
     if analysis is None or analysis.snapshot.version is None:

@@ -102,39 +102,34 @@ async def _ask(ls: ExciseServer) -> None:
 
 # --- the table ---
 
-STANDARD = {**standard.STANDARD, actions.MORE: actions.more}
+
+async def show(ls: ExciseServer, params: p.ShowParams) -> None:
+    """Show a page, or do what the user picks of the actions that a menu has no place for."""
+    if params.page != "actions":
+        await standard.show_page(ls, params)
+    elif (command := await actions.more(ls, params)) is not None:
+        picked = t.ExecuteCommandParams(command.command, list(command.arguments or []))
+        await standard.executor(CUSTOM)(ls, picked)
+
 
 # Handlers that are plain functions run at once, in the order of the messages, and may change the
 # session. Coroutines wait for an analysis and only read; the client can cancel them.
 CUSTOM: dict[str, Callable[..., Any]] = {
     "excise/addRevisions": candidates.add_revisions,
-    "excise/addText": candidates.add_text,
-    "excise/readPatch": candidates.read_patch,
-    "excise/removeRevisions": documents.remove_revisions,
-    "excise/startAgain": candidates.start_again,
-    "excise/listRevisions": documents.list_revisions,
-    "excise/report": review.report,
-    p.APPLY_REVISION: actions.apply_choice,
-    p.APPLY_VARIANT: actions.apply_choice,
-    p.SHOW_HUNK: review.show_hunk,
-    p.COMPARE: review.compare,
-    "excise/revisionContent": review.revision_content,
-    "excise/sources": candidates.sources,
-    "excise/since": candidates.since,
-    "excise/candidates": candidates.candidates,
     "excise/addCandidates": candidates.add_candidates,
     "excise/removeCandidates": candidates.remove_candidates,
+    "excise/candidates": candidates.candidates,
+    "excise/report": review.report,
     "excise/review": review.review,
     "excise/decide": review.decide,
-    "excise/hide": candidates.hide,
-    "excise/reject": candidates.reject,
-    "excise/setBase": candidates.set_base,
-    "excise/take": edits.take,
+    "excise/setCandidates": candidates.set_candidates,
+    p.APPLY: actions.apply_choice,
+    p.TAKE: edits.take,
+    p.START_AGAIN: candidates.start_again,
+    "excise/since": candidates.since,
     "excise/land": edits.land,
     "excise/finish": finishing.finish,
-    "excise/keep": finishing.keep,
-    "excise/removeKept": finishing.remove_kept,
-    "excise/counters": review.counters,
+    p.SHOW: show,
 }
 HANDLERS: dict[str, Callable[..., Any]] = {
     t.INITIALIZE: initialize,
@@ -151,7 +146,7 @@ HANDLERS: dict[str, Callable[..., Any]] = {
     t.WORKSPACE_DID_CHANGE_CONFIGURATION: did_change_configuration,
     t.WORKSPACE_DID_CHANGE_WATCHED_FILES: documents.did_change_watched_files,
     t.WORKSPACE_DID_CHANGE_WORKSPACE_FOLDERS: documents.did_change_workspace_folders,
-    t.WORKSPACE_EXECUTE_COMMAND: standard.executor(CUSTOM, STANDARD),
+    t.WORKSPACE_EXECUTE_COMMAND: standard.executor(CUSTOM),
     **CUSTOM,
 }
 OPTIONS: dict[str, Any] = {
@@ -167,8 +162,6 @@ def create_server() -> ExciseServer:
         server.feature(method, OPTIONS.get(method))(handler)
     for command, method in p.COMMANDS.items():
         server.command(command)(CUSTOM[method])
-    for command, handler in STANDARD.items():
-        server.command(command)(handler)
     return server
 
 

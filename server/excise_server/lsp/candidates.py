@@ -19,18 +19,15 @@ from pygls.exceptions import JsonRpcInvalidParams
 from pygls.uris import from_fs_path
 
 from excise.errors import OptionError
-from excise.patches import PatchError
 from excise.ranking import check_intent
 from excise.text import Revision, normalise
 from excise_server.editor.document import (
     MAX_DECISIONS,
     MAX_ID,
     OWN_EDITS,
-    CandidateState,
     ReviewedDocument,
 )
-from excise_server.editor.session import path_of
-from excise_server.foundation.escape import printable, visible
+from excise_server.foundation.escape import printable
 from excise_server.foundation.files import inside
 from excise_server.foundation.inputs import SourceError, UnansweredError
 from excise_server.lsp.disk import local_path, read_inside
@@ -38,7 +35,6 @@ from excise_server.lsp.gathering import Gathered
 from excise_server.lsp.rpc import RequestFailed
 from excise_server.lsp.server import ExciseServer
 from excise_server.review.given import Given
-from excise_server.sources.pasted import Pasted, pasted, patched
 from excise_server.wire import lsp as p
 from excise_server.wire.documents import RejectedEntry
 from excise_server.workers.surveys import arguments_of
@@ -57,44 +53,6 @@ def add_revisions(ls: ExciseServer, params: p.AddRevisionsParams) -> p.Accepted:
     return p.Accepted(
         accepted, [RejectedEntry(id=item.id, reason=item.reason) for item in rejected]
     )
-
-
-async def add_text(ls: ExciseServer, params: p.AddTextParams) -> p.AddTextResult:
-    """Take a whole file, a fenced block or a diff, pasted or picked by the user, as a candidate.
-
-    Raises RequestFailed if it is not a version of the document, or does not apply. The message says
-    why.
-    """
-    version = await _version(ls, params.uri, params.text)
-    document, identity, number = ls.session.find(params.uri), params.id or "", 1
-    revisions = {} if document is None else document.revisions
-    while not identity or (not params.id and identity in revisions):
-        identity, number = f"pasted {number}", number + 1
-    revision = Revision(identity, version.text, params.label or version.label)
-    _, rejected = ls.session.add(params.uri, [revision])
-    if rejected:
-        raise RequestFailed(printable(rejected[0].reason))
-    return p.AddTextResult(identity, version.kind, list(version.notes))
-
-
-async def read_patch(ls: ExciseServer, params: p.ReadPatchParams) -> p.ReadPatchResult:
-    """Apply the part of a patch that is about a document to its origin, without changing either.
-
-    Raises RequestFailed if the document has no text, or the patch does not apply. The message says
-    why.
-    """
-    version = await _version(ls, params.uri, params.patch, is_patch=True)
-    return p.ReadPatchResult(version.text, version.label, list(version.notes))
-
-
-async def _version(ls: ExciseServer, uri: str, text: str, *, is_patch: bool = False) -> Pasted:
-    """Return the version of a document that a text describes. A large mailbox takes seconds."""
-    try:
-        origin, path = ls.session.origin(uri), path_of(uri) or ""
-        return await asyncio.to_thread(patched if is_patch else pasted, origin, text, path)
-    except (SourceError, PatchError) as error:
-        reason = error.reason if is_patch and isinstance(error, SourceError) else str(error)
-        raise RequestFailed(printable(visible(reason))) from error
 
 
 async def add_candidates(ls: ExciseServer, params: p.AddCandidatesParams) -> p.Accepted:
@@ -144,7 +102,9 @@ def _checked(
 
 
 def remove_candidates(ls: ExciseServer, params: p.RemoveCandidatesParams) -> p.Removed:
-    """Forget candidates of the client, in every document, and return those that were unknown."""
+    """Forget candidates of the client everywhere, or any of one document; name the unknown ones."""
+    if params.uri is not None:
+        return p.Removed(*ls.session.remove(params.uri, params.ids))
     return p.Removed(*ls.session.take_back(params.ids))
 
 
@@ -311,12 +271,12 @@ def _intent(ls: ExciseServer, named: str | None) -> str:
 # --- the sources of a document ---
 
 
-async def sources(ls: ExciseServer, params: p.DocumentParams) -> p.SourcesResult:
-    """Wait until the sources have answered, and report what each found or refused."""
-    gathered = await ls.gatherer.newest(params.uri)
-    document = ls.session.find(params.uri)
-    if document is None or document.buffer is None:
-        return p.SourcesResult(None, [])
+def sources_of(
+    ls: ExciseServer, document: ReviewedDocument, gathered: Gathered
+) -> tuple[p.SourceOrigin | None, list[p.SourceReport]]:
+    """Return what an open document is compared with, and what its sources have to say."""
+    if document.buffer is None:
+        return None, []
     reports = _reports(gathered, document)
     own_edits = document.own_edits(ls.session.own_edits)
     if own_edits is not None:
@@ -325,7 +285,7 @@ async def sources(ls: ExciseServer, params: p.DocumentParams) -> p.SourcesResult
     kind, label = "saved", "saved file"
     if document.elsewhere is not None:
         kind, label = document.elsewhere.kind, document.elsewhere.label
-    return p.SourcesResult(p.SourceOrigin(kind, label), list(reports.values()))
+    return p.SourceOrigin(kind, label), list(reports.values())
 
 
 def _reports(gathered: Gathered, document: ReviewedDocument) -> dict[str, p.SourceReport]:
@@ -371,55 +331,49 @@ def note_decided(ls: ExciseServer, uri: str, ids: Sequence[str]) -> None:
         ls.spawn(note())
 
 
-async def hide(ls: ExciseServer, params: p.HideParams) -> p.SetAsideResult:
-    """Leave candidates out of every review, or show them again with ``hidden: false``."""
-    return await _set_aside(ls, params.ids, "hidden", params.hidden)
-
-
-async def reject(ls: ExciseServer, params: p.RejectParams) -> p.SetAsideResult:
-    """Do the same with candidates that the user decided against."""
-    return await _set_aside(ls, params.ids, "rejected", params.rejected)
-
-
-async def _set_aside(
-    ls: ExciseServer, ids: Sequence[str], state: CandidateState, aside: bool | None
-) -> p.SetAsideResult:
-    if any(not 0 < len(name) <= MAX_ID for name in ids):
-        raise JsonRpcInvalidParams(f"an id must have 1 to {MAX_ID} characters")
-    if len(ids) > MAX_DECISIONS:
-        raise JsonRpcInvalidParams(f"{MAX_DECISIONS:,} ids at most")
-    await ls.memory.ready()
-    ls.session.put_aside(ids, state, aside=aside is not False)
-    await ls.memory.written()
-    choices = ls.session.choices
-    for folder in ls.folders() if state == "rejected" and aside is not False else ():
-        note_decided(ls, from_fs_path(folder) or "", ids)
-    return p.SetAsideResult(choices.in_state("hidden"), choices.in_state("rejected"))
-
-
-async def set_base(ls: ExciseServer, params: p.SetBaseParams) -> p.SetBaseResult:
-    """Replay a candidate's edits since that commit, or without one since the detected base.
+async def set_candidates(ls: ExciseServer, params: p.SetCandidatesParams) -> p.SetCandidatesResult:
+    """Leave candidates out of every review or show them again, or set what they started from.
 
     Raises RequestFailed if the commit does not exist, or the client added the candidate.
     """
-    place = place_of(ls, params.uri)
-    if not 0 < len(params.id) <= MAX_ID:
+    if any(not 0 < len(name) <= MAX_ID for name in params.ids):
         raise JsonRpcInvalidParams(f"an id must have 1 to {MAX_ID} characters")
-    if params.id in ls.session.given:
-        raise RequestFailed("the client added it: add it again with another base")
+    if len(params.ids) > MAX_DECISIONS:
+        raise JsonRpcInvalidParams(f"{MAX_DECISIONS:,} ids at most")
     commit = None
     if params.base is not None:
-        try:
-            commit = await asyncio.to_thread(_commit, place, params.base)
-        except (SourceError, UnansweredError) as error:
-            raise RequestFailed(str(error)) from error
-        if len(ls.session.choices.bases) >= MAX_DECISIONS:
-            raise RequestFailed(f"limit {MAX_DECISIONS:,} bases")
+        commit = await _base(ls, params, params.base)
     await ls.memory.ready()
-    ls.session.set_base(params.id, commit)
-    ls.gatherer.everything_changed()
+    if params.base is not None:
+        for name in params.ids:
+            ls.session.set_base(name, commit)
+        ls.gatherer.everything_changed()
+    if params.state is not None:
+        ls.session.put_aside(params.ids, params.state)
     await ls.memory.written()
-    return p.SetBaseResult(commit)
+    if params.state == "rejected":
+        for folder in ls.folders():
+            note_decided(ls, from_fs_path(folder) or "", params.ids)
+    choices = ls.session.choices
+    return p.SetCandidatesResult(choices.in_state("hidden"), choices.in_state("rejected"), commit)
+
+
+async def _base(ls: ExciseServer, params: p.SetCandidatesParams, base: str) -> str | None:
+    """Return the commit that candidates are said to have started from, or None to detect it."""
+    if params.uri is None:
+        raise JsonRpcInvalidParams("a base needs the uri of a folder or file in the repository")
+    place = place_of(ls, params.uri)
+    if any(name in ls.session.given for name in params.ids):
+        raise RequestFailed("the client added it: add it again with another base")
+    if not base:
+        return None
+    try:
+        commit = await asyncio.to_thread(_commit, place, base)
+    except (SourceError, UnansweredError) as error:
+        raise RequestFailed(str(error)) from error
+    if len(ls.session.choices.bases) + len(params.ids) > MAX_DECISIONS:
+        raise RequestFailed(f"limit {MAX_DECISIONS:,} bases")
+    return commit
 
 
 def _commit(place: RepositoryFolder, name: str) -> str:
@@ -431,12 +385,17 @@ def _commit(place: RepositoryFolder, name: str) -> str:
     return commit_named(open_folder(place.folder, place.folders), name, "base")
 
 
-async def start_again(ls: ExciseServer, params: p.DocumentParams) -> p.StartAgainResult:
+async def start_again(ls: ExciseServer, params: p.StartAgainParams) -> p.StartAgainResult:
     """Replace the origin of the review by the current one, on which the sources then replay.
+
+    With ``origin`` all documents are compared with another text from now on.
 
     Revisions of the client are replayed in a worker, so that nobody who types waits for them; other
     requests about the document do. What arrives meanwhile is replayed as well.
     """
+    if params.origin is not None:
+        ls.pick_origin(params.origin)
+        await ls.gatherer.newest(params.uri)
     return p.StartAgainResult(await ls.restart(params.uri, partial(_start_again, ls, params.uri)))
 
 

@@ -1,4 +1,4 @@
-"""Documents as the client tells of them: opened, typed in, saved, closed, and their revisions."""
+"""Documents as the client tells of them: opened, typed in, saved, closed."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from lsprotocol import types as t
 
 from excise_server.lsp.server import ExciseServer
 from excise_server.lsp.to_proto import TextBuffer
-from excise_server.wire import lsp as p
 
 logger = logging.getLogger(__name__)
 
@@ -20,7 +19,6 @@ def did_open(ls: ExciseServer, params: t.DidOpenTextDocumentParams) -> None:
     buffer = TextBuffer(document.text, ls.encoding)
     ls.session.open(document.uri, buffer, document.version, document.language_id)
     ls.gatherer.changed(document.uri)
-    ls.mailboxes.opened(document.uri, document.language_id)
 
 
 def did_change(ls: ExciseServer, params: t.DidChangeTextDocumentParams) -> None:
@@ -51,7 +49,6 @@ def did_close(ls: ExciseServer, params: t.DidCloseTextDocumentParams) -> None:
     ls.typed.forget(params.text_document.uri)
     ls.session.close(params.text_document.uri)
     ls.gatherer.changed(params.text_document.uri)
-    ls.mailboxes.closed(params.text_document.uri)
 
 
 def did_change_watched_files(ls: ExciseServer, params: t.DidChangeWatchedFilesParams) -> None:
@@ -64,16 +61,3 @@ def did_change_workspace_folders(
 ) -> None:
     """Ask all sources again. Pygls has already updated the folders."""
     ls.gatherer.everything_changed()
-
-
-def list_revisions(ls: ExciseServer, params: p.DocumentParams) -> p.ListRevisionsResult:
-    """List ids and labels in the order in which they came."""
-    document = ls.session.find(params.uri)
-    known = document.revisions.values() if document is not None else ()
-    listed = [p.ListedRevision(each.revision.id, each.revision.label) for each in known]
-    return p.ListRevisionsResult(listed)
-
-
-def remove_revisions(ls: ExciseServer, params: p.RemoveRevisionsParams) -> p.Removed:
-    """Remove the revisions, and return the ids that were unknown."""
-    return p.Removed(*ls.session.remove(params.uri, params.ids))

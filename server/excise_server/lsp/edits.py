@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from lsprotocol import types as t
-from msgspec.structs import asdict
-from pygls.exceptions import JsonRpcInvalidParams
+from msgspec.structs import asdict, replace
 
 from excise.text import normalise, raw_lines
 from excise_server.editor.analysis import Analysis
@@ -118,9 +117,11 @@ async def agreed(ls: ExciseServer, message: str) -> bool:
 async def take(ls: ExciseServer, params: p.TakeParams) -> dict[str, Any]:
     """Put the chosen parts together, and return the edits of each file in the client's version.
 
+    With ``apply`` the client is sent one edit that makes all of them instead.
+
     Raises JsonRpcInvalidParams if the URI is not inside of a workspace folder. Raises RequestFailed
     if the workspace is not trusted, a choice names nothing, two choices overlap, one is in conflict
-    with the target, or the mix cannot work.
+    with the target, the mix cannot work, or the client cannot make the edit.
     """
     place = place_of(ls, params.uri)
     await ls.memory.ready()
@@ -135,8 +136,12 @@ async def take(ls: ExciseServer, params: p.TakeParams) -> dict[str, Any]:
     }
     document = await survey(ls, "taken", place, plan=plan, issue=params.issue)
     if (refusal := document.pop("refusal")) is not None:
-        raise refused(refusal)
-    return await _with_edits(ls, place, document)
+        error = refused(refusal)
+        if not params.apply:
+            raise error
+        return await _in_spite_of_conflicts(ls, params, error)
+    document = await _with_edits(ls, place, document)
+    return await _apply(ls, params, document) if params.apply else document
 
 
 async def land(ls: ExciseServer, params: p.LandParams) -> dict[str, Any]:
@@ -229,25 +234,21 @@ _OPERATIONS = {
 _EMPTY = t.Range(t.Position(0, 0), t.Position(0, 1))
 
 
-async def take_candidate(ls: ExciseServer, argument: Mapping[str, Any]) -> None:
-    """Have the client make all changes of a candidate, and show the result.
-
-    Raises RequestFailed if any part cannot be taken. Nothing is changed then.
-    """
-    uri, identity = argument.get("uri"), argument.get("id")
-    if not isinstance(uri, str) or not isinstance(identity, str):
-        raise JsonRpcInvalidParams("the argument is an object with a `uri` and an `id`")
-    document = await _taken(ls, uri, identity)
+async def _apply(
+    ls: ExciseServer, params: p.TakeParams, document: dict[str, Any]
+) -> dict[str, Any]:
+    """Have the client make all changes of a take as one edit, or none, and tell of them."""
     contents = document["contents"]
     if not contents:
         raise RequestFailed("nothing to take: the target already has all of it")
     _check(ls, contents)
     files = f"{len(contents)} file{'s' if len(contents) > 1 else ''}"
-    label = f"Take {printable(identity)} ({files})"
+    names = ", ".join(dict.fromkeys(printable(choice.candidate) for choice in params.choices))
     can = _can_edit(ls)
     changes = [change for entry in contents for change in _changes(entry)]
     edit = _in_form(can.document_changes or can.resource_operations, changes)
-    answer = await ls.workspace_apply_edit_async(t.ApplyWorkspaceEditParams(edit, label))
+    asked = t.ApplyWorkspaceEditParams(edit, f"Take {names} ({files})")
+    answer = await ls.workspace_apply_edit_async(asked)
     if not answer.applied:
         raise RequestFailed(
             f"the client refused the edit: {answer.failure_reason or 'no reason given'}"
@@ -260,17 +261,18 @@ async def take_candidate(ls: ExciseServer, argument: Mapping[str, Any]) -> None:
     ]
     message = "; ".join([f"{files} edited: save them", *notes])
     ls.window_show_message(t.ShowMessageParams(t.MessageType.Info, message))
+    return document | {"contents": []}
 
 
-async def _taken(ls: ExciseServer, uri: str, identity: str) -> dict[str, Any]:
-    """Put a candidate together, after asking whether to take it in spite of conflicts."""
-    try:
-        return await take(ls, p.TakeParams(uri, [p.TakeChoice(identity)]))
-    except RequestFailed as error:
-        message = f"{error.message.partition(CONFLICTS_HINT)[0].rstrip('; ')}."
-        if CONFLICTS_HINT not in error.message or not await agreed(ls, message):
-            raise
-    return await take(ls, p.TakeParams(uri, [p.TakeChoice(identity, conflicts=True)]))
+async def _in_spite_of_conflicts(
+    ls: ExciseServer, params: p.TakeParams, error: RequestFailed
+) -> dict[str, Any]:
+    """Ask whether to take it in spite of conflicts, or raise the error."""
+    message = f"{error.message.partition(CONFLICTS_HINT)[0].rstrip('; ')}."
+    if CONFLICTS_HINT not in error.message or not await agreed(ls, message):
+        raise error
+    choices = [replace(choice, conflicts=True) for choice in params.choices]
+    return await take(ls, replace(params, choices=choices))
 
 
 def _check(ls: ExciseServer, contents: list[dict[str, Any]]) -> None:

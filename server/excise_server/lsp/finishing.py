@@ -1,20 +1,15 @@
-"""What is written into a repository: the end of a review, and snapshots that are kept.
+"""The end of a review: a check, the commit of what was taken, and worktrees that go.
 
-A review ends by a check, the commit of what was taken, and worktrees that go. What there is to
-commit and to remove is found in a worker. The rest is done in a thread: it parses nothing, and must
-not be done twice where a worker dies.
+What there is to commit and to remove is found in a worker. The rest is done in a thread: it parses
+nothing, and must not be done twice where a worker dies.
 """
 
 from __future__ import annotations
 
 import asyncio
-import os
-from collections.abc import Callable, Collection, Sequence
-from typing import TypeVar
 
 import msgspec
 
-from excise_server.foundation.files import inside
 from excise_server.foundation.inputs import SourceError, UnansweredError
 from excise_server.lsp.candidates import RepositoryFolder, place_of, survey, unsaved
 from excise_server.lsp.rpc import RequestFailed
@@ -87,56 +82,3 @@ def _end(place: RepositoryFolder, result: p.FinishResult, params: p.FinishParams
             result.removed.append(name)
         except SourceError as error:
             result.kept.append(RejectedEntry(id=name, reason=str(error)))
-
-
-# --- snapshots that are kept ---
-
-_Answer = TypeVar("_Answer")
-
-
-async def keep(ls: ExciseServer, params: p.KeepParams) -> p.KeepResult:
-    """Keep what a working tree has beside its commit as a candidate.
-
-    Raises JsonRpcInvalidParams if the URI is not inside of a workspace folder. Raises RequestFailed
-    if the workspace is not trusted, a file is not saved, or there is nothing to keep.
-    """
-    return await _in_thread(ls, params.uri, _keep, params.name or "", unsaved(ls))
-
-
-def _keep(place: RepositoryFolder, name: str, unsaved: Collection[str]) -> p.KeepResult:
-    from excise_server.candidates.keeping import keep
-    from excise_server.git.checkouts import kept_refs
-    from excise_server.git.repository import open_folder
-
-    repository = open_folder(place.folder, place.folders)
-    top = repository.top
-    own = [os.path.relpath(path, top) for path in unsaved if inside(path, [top])]
-    kept = keep(repository, name, own)
-    refs = [p.KeptEntry(ref.name, ref.time) for ref in kept_refs(repository)]
-    return p.KeepResult(*kept, refs)
-
-
-async def remove_kept(ls: ExciseServer, params: p.RemoveKeptParams) -> p.Removed:
-    """Remove snapshots, and return those that were not there. Raises as `keep`."""
-    return await _in_thread(ls, params.uri, _remove_kept, params.ids)
-
-
-def _remove_kept(place: RepositoryFolder, ids: Sequence[str]) -> p.Removed:
-    from excise_server.candidates.keeping import remove_kept
-    from excise_server.git.repository import open_folder
-
-    repository = open_folder(place.folder, place.folders)
-    removed = [name for name in dict.fromkeys(ids) if remove_kept(repository, name)]
-    return p.Removed(removed, [name for name in ids if name not in removed])
-
-
-async def _in_thread(
-    ls: ExciseServer, uri: str, work: Callable[..., _Answer], *arguments: object
-) -> _Answer:
-    place = place_of(ls, uri)
-    try:
-        return await asyncio.to_thread(work, place, *arguments)
-    except (SourceError, UnansweredError) as error:
-        raise RequestFailed(str(error)) from error
-    finally:
-        ls.gatherer.everything_changed()

@@ -43,12 +43,12 @@ from excise_server.foundation.escape import printable
 from excise_server.foundation.files import read_bytes, text_of
 from excise_server.foundation.inputs import SourceError
 from excise_server.lsp.actions import analysed, hunk_of
-from excise_server.lsp.candidates import note_decided
+from excise_server.lsp.candidates import note_decided, sources_of
 from excise_server.lsp.disk import local_path
 from excise_server.lsp.publishing import Outcome
 from excise_server.lsp.rpc import RequestFailed
 from excise_server.lsp.server import ExciseServer
-from excise_server.lsp.standard import OPEN_REVIEW
+from excise_server.lsp.standard import SHOW_COMMAND
 from excise_server.lsp.to_proto import SCHEME, Mapper, hunks_at, parse_uri, virtual_uri
 from excise_server.report.markdown import fenced, inert
 from excise_server.report.page import differing_tokens
@@ -78,15 +78,10 @@ async def diagnostic(
 
 
 async def hover(ls: ExciseServer, params: t.HoverParams) -> t.Hover | None:
-    """Explain the hunk or message at the position, or return None if there is none."""
+    """Explain the hunk at the position, or return None if there is none."""
     uri = params.text_document.uri
     if (analysis := await ls.to_show(uri)) is None:
-        if (mailbox := await ls.mailboxes.newest(uri)) is None:
-            return None
-        from excise_server.editor.mailbox import explain
-
-        message = mailbox.at(params.position.line)
-        return None if message is None else t.Hover(_content(ls, explain(mailbox, message)))
+        return None
     line = params.position.line
     under = hunks_at(analysis, Mapper(analysis.snapshot.shown, ls.encoding), line, line)
     blocks = [block for index, _ in under for block in explain_hunk(analysis, index)]
@@ -109,43 +104,26 @@ async def code_lens(ls: ExciseServer, params: t.CodeLensParams) -> list[t.CodeLe
     """Return one lens for the file and one per undecided hunk, or none without revisions."""
     uri = params.text_document.uri
     if (analysis := await ls.to_show(uri)) is None:
-        return await _of_mailbox(ls, uri)
+        return None
     snapshot = analysis.snapshot
     mapper = Mapper(snapshot.shown, ls.encoding)
     key, lenses = document_key(uri), list[t.CodeLens]()
     names, count = names_of(snapshot.revisions), len(snapshot.texts)
     if not ls.typed.holds(key, top := mapper.visible(0, 1)):
-        lenses.append(_lens(ls, top, file_title(analysis, names), p.COMPARE, {"uri": uri}))
+        lenses.append(_lens(ls, top, file_title(analysis, names), {"uri": uri}))
     undecided = [index for index, decided in enumerate(analysis.decided) if not decided]
     for index in undecided[:MAX_HUNKS]:
         argument, shown = {"uri": uri, "hunk": index}, mapper.visible(*analysis.lines[index])
         if ls.typed.holds(key, t.Range(shown.start, shown.start)):
             continue
         title = hunk_words(analysis.hunks[index], count, names)
-        lenses.append(_lens(ls, shown, title, p.SHOW_HUNK, argument))
+        lenses.append(_lens(ls, shown, title, argument))
     return lenses
 
 
-async def _of_mailbox(ls: ExciseServer, uri: str) -> list[t.CodeLens] | None:
-    """Return a lens on each message. They are only text, so they have no command."""
-    mailbox, document = await ls.mailboxes.newest(uri), ls.session.find(uri)
-    if mailbox is None or document is None or document.buffer is None:
-        return None
-    from excise_server.editor.mailbox import title
-
-    mapper, lenses = Mapper(document.buffer.text(), ls.encoding), list[t.CodeLens]()
-    for message in mailbox.messages:
-        start = mapper.visible(message.line - 1, message.line).start
-        if words := title(mailbox, message):
-            lenses.append(t.CodeLens(t.Range(start, start), t.Command(words, "")))
-    return lenses
-
-
-def _lens(
-    ls: ExciseServer, shown: t.Range, title: str, method: str, argument: dict[str, object]
-) -> t.CodeLens:
+def _lens(ls: ExciseServer, shown: t.Range, title: str, argument: dict[str, object]) -> t.CodeLens:
     """Return a lens on one line: with the client's own command, or ours that shows a page."""
-    command = ls.settings.client_commands.get(method.replace("/", "."), OPEN_REVIEW)
+    command = ls.settings.client_commands.get(SHOW_COMMAND, SHOW_COMMAND)
     line = t.Range(shown.start, shown.start)
     return t.CodeLens(line, t.Command(title, command, arguments=[argument]))
 
@@ -419,21 +397,14 @@ def _variants(hunk: Hunk, ids: Sequence[str]) -> list[ReviewVariantEntry]:
     ]
 
 
-async def show_hunk(ls: ExciseServer, params: p.ShowHunkParams) -> p.ShowHunkResult:
-    """Return a hunk as the report has it."""
-    analysis = await _known(ls, params.uri)
-    hunk_of(analysis, params.hunk)
-    exact = Mapper(analysis.snapshot.shown, ls.encoding).exact(*analysis.lines[params.hunk])
-    return p.ShowHunkResult(_report_hunk(analysis, params.hunk, exact))
-
-
 async def review(ls: ExciseServer, params: p.ReviewParams) -> p.ReviewResult:
     """Wait for the newest version of the document, and return its hunks and decisions."""
-    await ls.gatherer.newest(params.uri)
+    gathered = await ls.gatherer.newest(params.uri)
     analysis, document = await ls.newest(params.uri), ls.session.find(params.uri)
     if analysis is None or document is None:
         raise _unknown()
     await ls.memory.written()
+    compared_with, sources = sources_of(ls, document, gathered)
     decisions = decisions_of(analysis)
     decided = sum(decision.decided for decision in decisions)
     marks = await asyncio.to_thread(_marks, analysis) if params.marks else None
@@ -443,6 +414,9 @@ async def review(ls: ExciseServer, params: p.ReviewParams) -> p.ReviewResult:
         version=analysis.snapshot.version,
         state=ls.publisher.state_of(params.uri),
         origin=text_hash(analysis.snapshot.origin),
+        origin_uri=virtual_uri(analysis.snapshot.uri_or_path, None),
+        compared_with=compared_with,
+        sources=sources,
         pinned=document.pinned is not None,
         signature=analysis.comparison.signature,
         decided=decided,
@@ -494,6 +468,7 @@ def _candidates(ls: ExciseServer, document: ReviewedDocument) -> list[p.ReviewCa
     return [
         p.ReviewCandidate(
             identity,
+            virtual_uri(document.uri, identity),
             known.revision.label,
             name,
             states.get(identity, "shown"),
@@ -553,58 +528,21 @@ def _marks(analysis: Analysis) -> list[list[p.HunkMarks]]:
     return [[marked(hunk.text, v.text) for v in hunk.variants] for hunk in analysis.hunks]
 
 
-async def compare(ls: ExciseServer, params: p.CompareParams) -> p.CompareResult:
-    """List the documents to show side by side: each revision with the origin, in rank order."""
-    analysis = await _known(ls, params.uri)
-    if not set(params.ids or ()) <= set(analysis.snapshot.ids):
-        raise JsonRpcInvalidParams("unknown revision")
-    uri, names = analysis.snapshot.uri_or_path, names_of(analysis.snapshot.revisions)
-    return p.CompareResult(
-        [
-            p.ComparedDocuments(
-                virtual_uri(uri, None),
-                virtual_uri(uri, ranked.id),
-                f"origin ↔ {names[ranked.index]}",
-            )
-            for ranked in analysis.comparison.ranking
-            if params.ids is None or ranked.id in params.ids
-        ]
-    )
-
-
-async def revision_content(
-    ls: ExciseServer, params: p.RevisionContentParams
-) -> p.RevisionContentResult:
-    """Return the text of a revision, or of the origin."""
-    analysis = await _known(ls, params.uri)
-    if params.id is None:
-        return p.RevisionContentResult(normalise(analysis.snapshot.origin))
-    for revision in analysis.snapshot.revisions:
-        if revision.id == params.id:
-            return p.RevisionContentResult(normalise(revision.text))
-    raise JsonRpcInvalidParams("unknown revision")
-
-
 async def text_document_content(
     ls: ExciseServer, params: t.TextDocumentContentParams
 ) -> t.TextDocumentContentResult:
     """Return the text of one of our URIs, for clients that open such documents themselves."""
     if (parsed := parse_uri(params.uri)) is None:
         raise JsonRpcInvalidParams(f"no {SCHEME} URI of this server")
-    content = await revision_content(ls, p.RevisionContentParams(*parsed))
-    ls.publisher.refresher.opened(params.uri)
-    return t.TextDocumentContentResult(content.text)
-
-
-def counters(ls: ExciseServer, _params: p.CountersParams) -> p.CountersResult:
-    """Return how much the workers have computed: typing parses and scores nothing."""
-    return p.CountersResult(*ls.pool.work)
-
-
-async def _known(ls: ExciseServer, uri: str) -> Analysis:
+    uri, identity = parsed
     if (analysis := await ls.newest(uri)) is None:
         raise _unknown()
-    return analysis
+    texts = {revision.id: revision.text for revision in analysis.snapshot.revisions}
+    if identity is not None and identity not in texts:
+        raise JsonRpcInvalidParams("unknown revision")
+    ls.publisher.refresher.opened(params.uri)
+    text = analysis.snapshot.origin if identity is None else texts[identity]
+    return t.TextDocumentContentResult(normalise(text))
 
 
 def _unknown() -> JsonRpcInvalidParams:

@@ -242,7 +242,10 @@ class Protocol(LanguageServerProtocol):
             try:
                 self._on_request(message["id"], method, message)
             except JsonRpcException as error:
-                logger.info("refused %s: %s", method, error)
+                # A client of another release asks for what is gone: its user sees nothing else.
+                left = isinstance(error, JsonRpcMethodNotFound) and method.startswith("excise/")
+                level = logging.WARNING if left else logging.INFO
+                logger.log(level, "refused %s: %s", method[:100], error)
                 self._refuse(message["id"], error)
         elif method == t.CANCEL_REQUEST:
             self._cancel(params.get("id") if isinstance(params, dict) else None)

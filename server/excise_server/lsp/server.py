@@ -30,7 +30,6 @@ from excise_server.foundation.inputs import SourceError
 from excise_server.lsp.client import Pages, RequestsShown, WorkShown
 from excise_server.lsp.disk import local_path, read_inside
 from excise_server.lsp.gathering import Gatherer
-from excise_server.lsp.mailboxes import Mailboxes
 from excise_server.lsp.publishing import Outcome, Publisher
 from excise_server.lsp.rpc import Connection, Protocol, RequestFailed
 from excise_server.lsp.scheduler import Scheduler
@@ -52,7 +51,6 @@ class ExciseServer(Connection):
     - ``scheduler``: analyses changed documents.
     - ``gatherer``: asks the sources of open documents, whose answers enter the session.
     - ``memory``: remembers decisions for the next server.
-    - ``mailboxes``: compares the patches in mailboxes and patch files.
     - ``publisher``: keeps results and publishes them.
     - ``pages``: shows pages to a client that knows only the standard protocol.
     - ``requests``: shows the progress of long requests.
@@ -74,7 +72,6 @@ class ExciseServer(Connection):
         )
         self.gatherer = Gatherer(self, self.session, self.folders)
         self.memory = self.gatherer.memory
-        self.mailboxes = Mailboxes(self.session)
         self.publisher = Publisher(self, self.gatherer.files)
         self.typed = self.publisher.typed
         self.pages = Pages(self)

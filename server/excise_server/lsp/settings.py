@@ -16,6 +16,9 @@ logger = logging.getLogger(__name__)
 
 SECTION = "excise"
 
+COMMAND = "excise.show"
+"""The command in whose place lenses and menus may run the client's own."""
+
 _SEVERITIES: dict[str, t.DiagnosticSeverity | None] = {
     "off": None,
     "error": t.DiagnosticSeverity.Error,
@@ -67,6 +70,9 @@ def settings_of(options: object) -> Settings:
     """
     if options is not None and not isinstance(options, dict):
         logger.warning("the options must be an object")
+    for name in (isinstance(options, dict) and options.get("clientCommands")) or ():
+        if name != COMMAND:
+            logger.warning("clientCommands.%s is not used any more: name %s", name, COMMAND)
     severity = _option(options, "diagnostics.severity", "information", _SEVERITIES)
     return Settings(
         severity=_SEVERITIES[severity],
@@ -93,6 +99,9 @@ def source_choices_of(options: object) -> SourceChoices:
         for each in fields(SourceSettings)
         if each.name != "origin"
     }
+    for pattern in chosen["git"]:
+        if pattern.startswith("kept/"):
+            logger.warning("sources.git: nothing is kept any more; refs/excise/%s has it", pattern)
     origin = _option(options, "origin", SourceSettings().origin, CHOICES)
     is_untrusted = isinstance(options, dict) and options.get("trusted") is False
     return SourceChoices(

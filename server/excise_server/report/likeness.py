@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from excise.agreement import DIFFERENT
 from excise.patches import Likeness
 from excise.patches.pool import pooled
 from excise.patches.related import Level, Relation
 from excise_server.duplicates.find import LEVEL_WORDS
-from excise_server.report.words import BESIDE, SHARE_ELSEWHERE, digits
+from excise_server.report.words import SHARE_ELSEWHERE, digits
 
 
 def said(likeness: Likeness) -> str:
@@ -18,12 +17,6 @@ def said(likeness: Likeness) -> str:
 def said_of(word: str, *, in_another_file: bool) -> str:
     """Return the same of what is known of a likeness: its word, and where."""
     return f"{word}, in another file" if in_another_file else word
-
-
-def beside(likeness: Likeness, other: str) -> str:
-    """Return how a patch relates to another one, in a sentence: "overlaps #4"."""
-    phrase = "different, nearest is {}" if likeness.word == DIFFERENT else BESIDE[likeness.word]
-    return said_of(phrase.format(other), in_another_file=likeness.in_another_file)
 
 
 def parts(likeness: Likeness) -> str:

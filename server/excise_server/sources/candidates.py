@@ -17,7 +17,7 @@ from functools import partial
 from excise_server.foundation.changes import Side
 from excise_server.foundation.escape import visible
 from excise_server.foundation.inputs import Rejected, SourceError
-from excise_server.git.checkouts import Selection, kept_refs, roots, traces_of
+from excise_server.git.checkouts import Selection, roots, traces_of
 from excise_server.git.command import GitError
 from excise_server.git.history import (
     History,
@@ -128,8 +128,6 @@ def find_candidates(
     given_ids = {candidate.id for candidate in given}
     rejected += [Rejected(c.id, SAME_ID) for c in edited if c.id in given_ids]
     edited = [candidate for candidate in edited if candidate.id not in given_ids]
-    if not edited and not selection.chosen.get("git") and (kept := kept_refs(repository)):
-        notes.append(f"kept: {len(kept)}, of which --git 'kept/*' takes all")
     edited = _with_refs(edited, lambda candidate: candidate.uncommitted > 0)
     ask_own_commits(repository, origin, [(e.base, e.commit) for e in (*edited, *already)])
     named = labelled(repository, [*edited, *already])

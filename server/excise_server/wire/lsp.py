@@ -7,7 +7,7 @@ protocol, except what has the shape of the commands' JSON (`documents`).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import msgspec
 from lsprotocol import types as t
@@ -18,7 +18,7 @@ from excise_server.wire.documents import (
     RejectedEntry,
     ReviewVariantEntry,
 )
-from excise_server.wire.sources import CHOSEN
+from excise_server.wire.sources import CHOSEN, OriginChoice
 
 
 class ProtocolRecord(msgspec.Struct, rename="camel"):
@@ -31,7 +31,7 @@ class DocumentParams(ProtocolRecord):
     uri: str
 
 
-# --- revisions of one document: added, read from patches, removed, listed ---
+# --- revisions of one document ---
 
 
 class Base(ProtocolRecord):
@@ -63,60 +63,11 @@ class Accepted(ProtocolRecord):
     rejected: list[RejectedEntry]
 
 
-class AddTextParams(DocumentParams):
-    """The text that was pasted or picked for a document, and its name."""
-
-    text: str
-    id: str | None = None
-    label: str | None = None
-
-
-class AddTextResult(ProtocolRecord):
-    """The candidate that it became, the form of the text, and notes."""
-
-    id: str
-    kind: str
-    notes: list[str]
-
-
-class ReadPatchParams(DocumentParams):
-    """A patch, and the document that it is read for, which need not be open."""
-
-    patch: str
-
-
-class ReadPatchResult(ProtocolRecord):
-    """The result of a patch on the origin, the subject of its mail, and notes."""
-
-    text: str
-    label: str
-    notes: list[str]
-
-
-class RemoveRevisionsParams(DocumentParams):
-    """Ids to forget."""
-
-    ids: list[str]
-
-
 class Removed(ProtocolRecord):
     """The ids that were there, and those that were not."""
 
     removed: list[str]
     unknown: list[str]
-
-
-class ListedRevision(ProtocolRecord):
-    """One revision without its text."""
-
-    id: str
-    label: str
-
-
-class ListRevisionsResult(ProtocolRecord):
-    """The revisions of a document in their order, or none for an unknown document."""
-
-    revisions: list[ListedRevision]
 
 
 # --- the revisions that sources found for a document ---
@@ -152,13 +103,6 @@ class SourceReport(ProtocolRecord):
     found: list[FoundRevision]
     unchanged: list[str]
     refused: list[Refusal]
-
-
-class SourcesResult(ProtocolRecord):
-    """The sources of an open document that had anything to say, or none for another."""
-
-    origin: SourceOrigin | None
-    sources: list[SourceReport]
 
 
 # --- the report on the revisions of one document ---
@@ -224,44 +168,25 @@ class ReportResult(ProtocolRecord):
     hunks: list[ReportHunk]
 
 
-class CountersParams(ProtocolRecord):
-    """Nothing to choose."""
-
-
-class CountersResult(ProtocolRecord):
-    """How many texts were parsed and pairs of revisions scored since the server began."""
-
-    parses: int
-    pairs: int
-
-
 class DidChangeReportParams(DocumentParams):
     """A newer report can be asked for."""
 
     version: int | None
 
 
-# --- edits of a document, and the documents shown next to it ---
+# --- edits of a document, and pages about it ---
 
 
-class ApplyRevisionParams(DocumentParams):
-    """A revision to apply to the open document of this version."""
+class ApplyParams(DocumentParams):
+    """A revision (``id``), or a variant of a hunk, to apply to the open document of this version.
 
-    id: str
-    version: int
-    state: int | None = None
-    anyway: bool | None = None
-
-
-class ApplyVariantParams(DocumentParams):
-    """A variant of a hunk, by their numbers in the report, to apply to this version.
-
-    The hunks that belong with it are taken as well, unless ``split``.
+    The hunks that belong with a variant are taken as well, unless ``split``.
     """
 
-    hunk: int
-    variant: int
     version: int
+    id: str | None = None
+    hunk: int | None = None
+    variant: int | None = None
     state: int | None = None
     anyway: bool | None = None
     split: bool | None = None
@@ -275,48 +200,21 @@ class ApplyResult(ProtocolRecord):
     checked: str
 
 
-class ShowHunkParams(DocumentParams):
-    """A hunk, by its number in the report."""
+class ShowParams(DocumentParams):
+    """What is shown to whoever has a client without code for us.
 
-    hunk: int
+    - ``page``: ``review`` (the hunks of a document, at ``hunk``), ``candidates`` (of its
+      repository), ``candidate`` (``id``, or the origin), ``actions`` (the rest of a menu).
+    - ``lines``, ``version``, ``state``, ``only``: of the menu, as its last entry has them.
+    """
 
-
-class ShowHunkResult(ProtocolRecord):
-    """The hunk as the report has it."""
-
-    hunk: ReportHunk
-
-
-class CompareParams(DocumentParams):
-    """Revisions to compare with the origin, or all if none are named."""
-
-    ids: list[str] | None = None
-
-
-class ComparedDocuments(ProtocolRecord):
-    """Two documents to show side by side."""
-
-    original: str
-    modified: str
-    label: str
-
-
-class CompareResult(ProtocolRecord):
-    """One comparison per revision, in rank order."""
-
-    changes: list[ComparedDocuments]
-
-
-class RevisionContentParams(DocumentParams):
-    """The revision whose text is requested, or without an id the origin."""
-
+    page: Literal["review", "candidates", "candidate", "actions"] = "review"
+    hunk: int | None = None
     id: str | None = None
-
-
-class RevisionContentResult(ProtocolRecord):
-    """The normalised text."""
-
-    text: str
+    lines: list[int] | None = None
+    version: int | None = None
+    state: int | None = None
+    only: list[str] | None = None
 
 
 # --- whole candidates, over all their files: listed, added, set aside ---
@@ -391,43 +289,31 @@ class AddCandidatesParams(ProtocolRecord):
 
 
 class RemoveCandidatesParams(ProtocolRecord):
-    """Ids to forget in every document."""
+    """Ids to forget: of the client's candidates in every document, or of all those of one."""
 
     ids: list[str]
+    uri: str | None = None
 
 
-class HideParams(ProtocolRecord):
-    """Candidates to leave out of every review, or to show again."""
+class SetCandidatesParams(ProtocolRecord):
+    """What the user decided of candidates, for every review of the workspace.
+
+    - ``state``: whether they are left out.
+    - ``base``: the commit of the repository of ``uri`` that they started from; empty: what is found
+      out counts again.
+    """
 
     ids: list[str]
-    hidden: bool | None = None
+    state: Literal["shown", "hidden", "rejected"] | None = None
+    base: str | None = None
+    uri: str | None = None
 
 
-class RejectParams(ProtocolRecord):
-    """Candidates that the user decided against, or no longer."""
-
-    ids: list[str]
-    rejected: bool | None = None
-
-
-class SetAsideResult(ProtocolRecord):
-    """All ids that are hidden or rejected now."""
+class SetCandidatesResult(ProtocolRecord):
+    """All ids that are left out now, and the id of the commit that was set as a base."""
 
     hidden: list[str]
     rejected: list[str]
-
-
-class SetBaseParams(ProtocolRecord):
-    """The commit that a candidate started from, or none to detect it."""
-
-    uri: str
-    id: str
-    base: str | None = None
-
-
-class SetBaseResult(ProtocolRecord):
-    """The id of that commit."""
-
     commit: str | None
 
 
@@ -441,7 +327,10 @@ class TakeChoice(ProtocolRecord):
 
 
 class TakeParams(ProtocolRecord):
-    """The parts of a repository's candidates to put together, and the review of the choice."""
+    """The parts of a repository's candidates to put together, and the review of the choice.
+
+    With ``apply`` the client is sent the edit of all files, instead of their contents.
+    """
 
     uri: str
     choices: list[TakeChoice]
@@ -449,6 +338,7 @@ class TakeParams(ProtocolRecord):
     issue: str | None = None
     anyway: bool | None = None
     split: bool | None = None
+    apply: bool | None = None
 
 
 class FinishParams(ProtocolRecord):
@@ -489,36 +379,6 @@ class FinishResult(ProtocolRecord):
     kept: list[RejectedEntry]
 
 
-class KeepParams(ProtocolRecord):
-    """The repository whose working tree is kept as a candidate, and what to call that."""
-
-    uri: str
-    name: str | None = None
-
-
-class KeptEntry(ProtocolRecord):
-    """A snapshot that is kept: its id as a candidate, and when it was made (seconds since 1970)."""
-
-    id: str
-    time: int
-
-
-class KeepResult(ProtocolRecord):
-    """The candidate that it is, its files, what else to know, and all that is kept."""
-
-    id: str
-    files: list[str]
-    notes: list[str]
-    kept: list[KeptEntry]
-
-
-class RemoveKeptParams(ProtocolRecord):
-    """The repository, and ids of snapshots that are kept no longer."""
-
-    uri: str
-    ids: list[str]
-
-
 class LandParams(ChoosingParams):
     """Candidates to put together, by id or label; without any, those of all tasks, or of one."""
 
@@ -527,6 +387,12 @@ class LandParams(ChoosingParams):
 
 
 # --- the review of one document: its hunks and decisions ---
+
+
+class StartAgainParams(DocumentParams):
+    """The document, and what all documents are compared with from now on, if that is new."""
+
+    origin: OriginChoice | None = None
 
 
 class StartAgainResult(ProtocolRecord):
@@ -543,9 +409,13 @@ class ReviewParams(DocumentParams):
 
 
 class ReviewCandidate(ProtocolRecord):
-    """A candidate that changes the document, and the decision about it."""
+    """A candidate that changes the document, and the decision about it.
+
+    - ``uri``: of the virtual document that has its text.
+    """
 
     id: str
+    uri: str
     label: str
     name: str
     state: str
@@ -599,11 +469,19 @@ class ReviewProblem(ProtocolRecord):
 
 
 class ReviewResult(ProtocolRecord):
-    """The hunks of a document, decided and undecided, and what the decisions break together."""
+    """The hunks of a document, decided and undecided, and what the decisions break together.
+
+    - ``origin``: the SHA-256 of the origin; ``origin_uri``: of the virtual document that has it.
+    - ``compared_with``: what that is, if the document is open.
+    - ``sources``: those that had anything to say of it.
+    """
 
     version: int | None
     state: int
     origin: str
+    origin_uri: str
+    compared_with: SourceOrigin | None
+    sources: list[SourceReport]
     pinned: bool
     signature: str
     decided: int
@@ -636,20 +514,20 @@ class DecideResult(ProtocolRecord):
     undecided: int
 
 
-# --- the methods, and the commands of the same names ---
+# --- the methods, and those that are commands as well ---
 
-SCHEMA = 2
+SCHEMA = 3
 """Version of these shapes, announced as the server's capability `experimental.excise.version`."""
 
-APPLY_REVISION = "excise/applyRevision"
-APPLY_VARIANT = "excise/applyVariant"
-SHOW_HUNK = "excise/showHunk"
-COMPARE = "excise/compare"
+APPLY = "excise/apply"
+SHOW = "excise/show"
+TAKE = "excise/take"
+START_AGAIN = "excise/startAgain"
 DID_CHANGE_REPORT = "excise/didChangeReport"
 
 
 class Method(NamedTuple):
-    """The types of one method, of which a notification has no result."""
+    """The types of one method; without a result, the answer is null."""
 
     params: type[Any]
     result: type[Any] | None
@@ -657,37 +535,25 @@ class Method(NamedTuple):
 
 METHODS: dict[str, Method] = {
     "excise/addRevisions": Method(AddRevisionsParams, Accepted),
-    "excise/addText": Method(AddTextParams, AddTextResult),
-    "excise/readPatch": Method(ReadPatchParams, ReadPatchResult),
-    "excise/removeRevisions": Method(RemoveRevisionsParams, Removed),
-    "excise/startAgain": Method(DocumentParams, StartAgainResult),
-    "excise/listRevisions": Method(DocumentParams, ListRevisionsResult),
-    "excise/report": Method(DocumentParams, ReportResult),
-    "excise/sources": Method(DocumentParams, SourcesResult),
-    APPLY_REVISION: Method(ApplyRevisionParams, ApplyResult),
-    APPLY_VARIANT: Method(ApplyVariantParams, ApplyResult),
-    SHOW_HUNK: Method(ShowHunkParams, ShowHunkResult),
-    COMPARE: Method(CompareParams, CompareResult),
-    "excise/revisionContent": Method(RevisionContentParams, RevisionContentResult),
-    "excise/candidates": Method(CandidatesParams, dict),
-    "excise/since": Method(SinceParams, dict),
     "excise/addCandidates": Method(AddCandidatesParams, Accepted),
     "excise/removeCandidates": Method(RemoveCandidatesParams, Removed),
+    "excise/candidates": Method(CandidatesParams, dict),
+    "excise/report": Method(DocumentParams, ReportResult),
     "excise/review": Method(ReviewParams, ReviewResult),
     "excise/decide": Method(DecideParams, DecideResult),
-    "excise/hide": Method(HideParams, SetAsideResult),
-    "excise/reject": Method(RejectParams, SetAsideResult),
-    "excise/setBase": Method(SetBaseParams, SetBaseResult),
-    "excise/take": Method(TakeParams, dict),
+    "excise/setCandidates": Method(SetCandidatesParams, SetCandidatesResult),
+    APPLY: Method(ApplyParams, ApplyResult),
+    TAKE: Method(TakeParams, dict),
+    START_AGAIN: Method(StartAgainParams, StartAgainResult),
+    "excise/since": Method(SinceParams, dict),
     "excise/land": Method(LandParams, dict),
     "excise/finish": Method(FinishParams, FinishResult),
-    "excise/keep": Method(KeepParams, KeepResult),
-    "excise/removeKept": Method(RemoveKeptParams, Removed),
-    "excise/counters": Method(CountersParams, CountersResult),
-    DID_CHANGE_REPORT: Method(DidChangeReportParams, None),
+    SHOW: Method(ShowParams, None),
 }
+"""The requests. The one notification goes the other way: `DidChangeReportParams`."""
 
 COMMANDS: dict[str, str] = {
-    method.replace("/", "."): method for method in METHODS if method != DID_CHANGE_REPORT
+    method.replace("/", "."): method
+    for method in ("excise/addRevisions", APPLY, TAKE, START_AGAIN, SHOW)
 }
 """Commands for clients that cannot send custom requests: their one argument is the params."""

@@ -63,7 +63,6 @@ class SourceSettings:
     git: tuple[str, ...] = _source(
         (
             "refs/heads/**",
-            "kept/**",
             "container-use/**",
             "origin/claude/**",
             "origin/codex/**",

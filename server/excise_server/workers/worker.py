@@ -515,12 +515,6 @@ class WorkerPool:
         self.first = Worker(quarantine)
         self.second = Worker(quarantine, idle=IDLE) if two else self.first
 
-    @property
-    def work(self) -> tuple[int, int]:
-        """How many texts parsers got, and how many pairs of revisions were scored."""
-        works = [worker.work for worker in {self.first, self.second}]
-        return sum(work.parses for work in works), sum(work.pairs for work in works)
-
     def forget(self, key: str) -> None:
         """Forget the document of a key."""
         for worker in {self.first, self.second}:

@@ -1,17 +1,15 @@
-// Adding candidates of a document by hand: from the clipboard, files, patches, folders, git.
+// Adding candidates by hand: from files, folders, git.
 import * as path from "node:path";
 import * as vscode from "vscode";
 import { settings } from "../config";
 import { documentOf, nameOf } from "../documents";
 import type { Parts } from "../parts";
-import { MOST_BYTES, type Unread, tooLarge } from "../revisions";
+import { MOST_BYTES, type Unread } from "../revisions";
 import { Halt, count, message } from "../text";
-import { PATCHES } from "../triggers";
 import { asked, choice, chosen, folderOf } from "./choose";
 
 const WAYS = {
-  clipboard: ["$(clippy) From the Clipboard", "a whole file or pieces of it, alone or in a fence, or a patch"],
-  files: ["$(file-add) From Files or Patches...", "files like this one, or patches of it"],
+  files: ["$(file-add) From Files...", "files like this one"],
   folder: ["$(folder) From a Folder...", "one that began as a copy of this: its files that differ"],
   git: ["$(git-branch) From a Branch, Request or Commit...", "origin/topic, #12, v1..v2: all that it changes"],
 } as const;
@@ -37,16 +35,16 @@ export async function addCandidate(parts: Parts, argument?: unknown, selection?:
     .filter((name) => name !== "git" || vscode.workspace.isTrusted)
     .map((name) => ({ name, label: WAYS[name][0], detail: WAYS[name][1] }));
   const { name } = items.find((item) => item.name === way) ?? (await choice(items, "Add a candidate"));
-  await { clipboard: fromClipboard, files: fromFiles, folder: fromFolder, git: fromGit }[name](parts, argument);
+  await { files: fromFiles, folder: fromFolder, git: fromGit }[name](parts, argument);
 }
 
-/** Files and patches that the user picks, beside the document at first. */
+/** Files that the user picks, beside the document at first. */
 async function fromFiles(parts: Parts, argument: unknown): Promise<void> {
   const uri = documentOf(parts, argument);
   const beside = uri.scheme === "file" ? { defaultUri: vscode.Uri.joinPath(uri, "..") } : {};
-  const options = { canSelectMany: true, title: `Candidates for ${nameOf(uri)}, or patches`, openLabel: "Add", ...beside };
+  const options = { canSelectMany: true, title: `Candidates for ${nameOf(uri)}`, openLabel: "Add", ...beside };
   const files = (await vscode.window.showOpenDialog(options)) ?? [];
-  await add(parts, uri, files.map((file) => fileRevision(parts, file, uri)));
+  await add(parts, uri, files.map((file) => fileRevision(file, uri)));
 }
 
 /** Files selected in the explorer, for the document in view. */
@@ -57,7 +55,7 @@ async function addSelected(parts: Parts, selection: readonly unknown[]): Promise
   if (others.length === 0) {
     throw new Halt(`${nameOf(uri)} is the document itself; select its candidates`);
   }
-  await add(parts, uri, others.map((file) => fileRevision(parts, file, uri)));
+  await add(parts, uri, others.map((file) => fileRevision(file, uri)));
 }
 
 /** What git has under a name: from now on a candidate of this workspace. */
@@ -121,26 +119,8 @@ async function filesBelow(folder: vscode.Uri): Promise<vscode.Uri[]> {
   return files;
 }
 
-/** The copied text: a whole file, alone or in a fence, or a patch. The server refuses anything else. */
-async function fromClipboard(parts: Parts, argument: unknown): Promise<void> {
-  const uri = documentOf(parts, argument);
-  const copied = await vscode.env.clipboard.readText();
-  if (copied.trim() === "") {
-    throw new Halt("the clipboard holds no text");
-  }
-  const large = tooLarge(copied);
-  if (large !== "") {
-    throw new Halt(`not added: ${large}`);
-  }
-  const { id, notes } = await parts.revisions.paste(uri, copied);
-  added(parts, uri, message(id, 60), notes);
-}
-
-/** A file of the user's choice as a candidate, with the editor's own way to decode it; of a patch, its result on the saved text. */
-function fileRevision(parts: Parts, file: vscode.Uri, of: vscode.Uri): Unread {
-  if (PATCHES.test(file.path) && !PATCHES.test(of.path)) {
-    return { id: `patch:${nameOf(file)}`, read: async () => parts.revisions.patched(of, await textOf(file)) };
-  }
+/** A file of the user's choice as a candidate, with the editor's own way to decode it. */
+function fileRevision(file: vscode.Uri, of: vscode.Uri): Unread {
   const id = `file:${path.posix.relative(path.posix.dirname(of.path), file.path)}`;
   const label = nameOf(file).replace(`${nameOf(of)}.`, "");
   return { id, read: async () => ({ text: await textOf(file), label }) };
@@ -155,21 +135,19 @@ async function add(parts: Parts, uri: vscode.Uri, revisions: readonly Unread[]):
   rejected.forEach((item) => parts.log.warn(`${item.id}: ${item.reason}`));
   const [first] = rejected;
   const words = count(accepted.length, "candidate");
-  added(parts, uri, words, [], first === undefined);
+  added(parts, uri, words, first === undefined);
   if (first !== undefined) {
     const more = rejected.length > 1 ? ` (and ${rejected.length - 1} more, in the log)` : "";
     throw new Halt(`${words} added; ${first.id} was not: ${first.reason}${more}`);
   }
 }
 
-/** Show the document that has more revisions now, with notes, or if the user wants to be told of what went well. */
-function added(parts: Parts, uri: vscode.Uri, what: string, notes: readonly string[], well = true): void {
+/** Show the document that has more revisions now, and say so if the user wants to be told of what went well. */
+function added(parts: Parts, uri: vscode.Uri, what: string, well: boolean): void {
   parts.current.show(uri);
   parts.reports.forget(uri);
-  const remarks = notes.map((note) => message(note)).join("; ");
-  if (remarks !== "" || (well && settings().showNotifications === "always")) {
-    const text = `Excise: ${what} of ${message(nameOf(uri))} added${remarks === "" ? "" : `: ${remarks}`}.`;
-    void vscode.window.showInformationMessage(text);
+  if (well && settings().showNotifications === "always") {
+    void vscode.window.showInformationMessage(`Excise: ${what} of ${message(nameOf(uri))} added.`);
   }
 }
 

@@ -5,7 +5,7 @@ import { applied, reviewed, writable } from "../hunks/review";
 import type { Parts } from "../parts";
 import { type Content, decideRest, putTogether, takeChoices } from "../take";
 import { Halt, message, plain } from "../text";
-import { candidateOf, chosen, confirmed, found, given, keptName, pick, removeKept, revisionOf, selected } from "./choose";
+import { candidateOf, confirmed, found, given, pick, revisionOf, selected } from "./choose";
 import { openHunks } from "./hunks";
 
 type Resource = [vscode.Uri, vscode.Uri | undefined, vscode.Uri | undefined];
@@ -32,14 +32,6 @@ export async function hideCandidate(parts: Parts, argument?: unknown, selection?
     return;
   }
   const ids = selected(argument, selection);
-  const { folder } = parts.candidates;
-  if (folder !== undefined && ids.length > 0 && ids.every((id) => keptName(id) !== "")) {
-    const question = `Hide ${message(ids.map(keptName).join(", "))}, or remove what was kept?`;
-    if (chosen(await vscode.window.showWarningMessage(question, { modal: true, detail: "What is hidden can be shown again; what is removed is gone." }, "Hide", "Remove")) === "Remove") {
-      await removeKept(parts, folder.toString(), ids);
-      return;
-    }
-  }
   if (candidate !== undefined && (kind === "hidden" || kind === "rejected")) {
     await setAside(parts, [], [candidate]);
   } else if (ids.length > 0) {
@@ -60,11 +52,10 @@ export async function hideCandidate(parts: Parts, argument?: unknown, selection?
 /** Hide candidates, and show others again that were hidden, or rejected by another client. */
 async function setAside({ supervisor }: Parts, hidden: readonly string[], shown: readonly string[]): Promise<void> {
   if (hidden.length > 0) {
-    await supervisor.request("excise/hide", { ids: hidden });
+    await supervisor.request("excise/setCandidates", { ids: hidden, state: "hidden" });
   }
   if (shown.length > 0) {
-    await supervisor.request("excise/hide", { ids: shown, hidden: false });
-    await supervisor.request("excise/reject", { ids: shown, rejected: false });
+    await supervisor.request("excise/setCandidates", { ids: shown, state: "shown" });
   }
 }
 
@@ -79,8 +70,7 @@ export async function setCandidateBase(parts: Parts, argument?: unknown): Promis
   if (base === undefined) {
     return;
   }
-  const params = { uri: folder.toString(), id: work.id, base: base.trim() === "" ? null : base.trim() };
-  await parts.supervisor.request("excise/setBase", params);
+  await parts.supervisor.request("excise/setCandidates", { uri: folder.toString(), ids: [work.id], base: base.trim() });
   parts.candidates.now();
 }
 
@@ -98,13 +88,13 @@ export async function showCandidate(parts: Parts, argument?: unknown): Promise<v
   }
   if (typeof given(argument).uri === "string") {
     const { uri, id } = await revisionOf(parts, argument, "Compare with the origin");
-    const { changes } = await parts.supervisor.request("excise/compare", { uri: uri.toString(), ids: [id] });
-    const [change] = changes;
-    if (change === undefined) {
+    const { result: review } = await parts.reviews.fresh(uri);
+    const own = review?.candidates.find((candidate) => candidate.id === id);
+    if (review === undefined || own === undefined) {
       throw new Halt("this candidate is gone");
     }
-    const [original, modified] = [vscode.Uri.parse(change.original), vscode.Uri.parse(change.modified)];
-    await vscode.commands.executeCommand("vscode.diff", original, modified, plain(change.label, 120));
+    const [original, modified] = [vscode.Uri.parse(review.originUri), vscode.Uri.parse(own.uri)];
+    await vscode.commands.executeCommand("vscode.diff", original, modified, `origin ↔ ${plain(own.name, 100)}`);
     return;
   }
   const { folder, work } = await candidateOf(parts, argument, "Show a whole candidate");
@@ -194,7 +184,7 @@ async function takeRevision(parts: Parts, argument: unknown): Promise<boolean> {
   const { uri, id } = await revisionOf(parts, argument, "Take a candidate");
   await writable(uri);
   const { version, state } = await reviewed(parts, uri);
-  await applied((anyway) => parts.supervisor.request("excise/applyRevision", { uri: uri.toString(), id, version, state, anyway }));
+  await applied((anyway) => parts.supervisor.request("excise/apply", { uri: uri.toString(), id, version, state, anyway }));
   await decideRest(parts, uri, id, null);
   vscode.window.setStatusBarMessage(`$(check) Excise: took ${message(id, 60)}`, 4000);
   return true;

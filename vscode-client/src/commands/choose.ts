@@ -117,13 +117,3 @@ export function chosen<T>(answer: T | undefined): T {
   }
   return answer;
 }
-
-/** The name of a candidate that is kept in git (Keep as Candidate), or empty if it is not. */
-export function keptName(id: string): string {
-  return id.startsWith("ref:kept/") ? message(id.slice("ref:kept/".length), 60) : "";
-}
-
-export async function removeKept({ supervisor, candidates }: Parts, uri: string, ids: readonly string[]): Promise<void> {
-  await supervisor.request("excise/removeKept", { uri, ids });
-  candidates.now();
-}

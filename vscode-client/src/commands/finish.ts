@@ -1,10 +1,10 @@
-// What becomes of a review: candidates of several tasks together, the commit of what was taken, and what is kept for a later one.
+// What becomes of a review: candidates of several tasks together, and the commit of what was taken.
 import * as vscode from "vscode";
 import type { Parts } from "../parts";
 import type { Methods } from "../protocol";
 import { type Written, write } from "../take";
 import { Halt, count, message, plain } from "../text";
-import { asked, chosen, confirmed, folderOf, found, given, keptName, pickSome, removeKept, selected } from "./choose";
+import { asked, chosen, confirmed, found, given, pickSome, selected } from "./choose";
 
 /** The command that was last typed as a check, by folder. */
 const CHECK = "excise.check";
@@ -77,28 +77,6 @@ export async function finishReview(parts: Parts): Promise<void> {
   const stay = left.map(({ id, reason }) => `; ${message(id, 60)} was kept: ${message(reason, 120)}`).join("");
   const passed = check === null ? "" : `${message(check.command, 60)} passes; `;
   void vscode.window.showInformationMessage(`Excise: ${passed}committed ${commit.slice(0, 10)} on ${message(plan.branch, 60)}${gone}${stay}`);
-}
-
-/** Keep what the working tree has beside its commit as a candidate, for tools that edit one tree; older ones may go. */
-export async function keepCandidate(parts: Parts): Promise<void> {
-  const uri = folderOf(parts).toString();
-  const name = await asked({
-    title: "Keep the changes of the working tree as a candidate",
-    prompt: "What differs from the last commit is kept in git, below refs/excise/kept/; files, index and stash stay as they are",
-    placeHolder: "what to call it: aider, first try",
-  });
-  if (!(await vscode.workspace.saveAll(false))) {
-    throw new Halt("not every file could be saved: nothing was kept");
-  }
-  const { id, files, notes, kept } = await parts.supervisor.request("excise/keep", { uri, name });
-  parts.candidates.now();
-  const text = [`Excise: kept ${count(files.length, "file")} as ${keptName(id)}`, ...notes.map((note) => message(note))].join("; ");
-  const others = kept.filter((entry) => entry.id !== id);
-  const remove = others.length === 0 ? [] : ["Remove Others..."];
-  if ((await vscode.window.showInformationMessage(text, ...remove)) !== undefined) {
-    const items = others.map((entry) => ({ ...entry, label: keptName(entry.id), description: new Date(entry.time * 1000).toLocaleString() }));
-    await removeKept(parts, uri, (await pickSome(items, "What to keep no longer")).map((entry) => entry.id));
-  }
 }
 
 /** The command to check with: asked once, and then what was typed; an empty one checks nothing. */

@@ -3,7 +3,6 @@ import * as vscode from "vscode";
 import { SECTION, settings } from "../config";
 import { opened } from "../documents";
 import type { Parts } from "../parts";
-import { reason } from "../text";
 
 /** Start the server anew; "install": make the extension's own environment for it first, if the user agrees. */
 export async function restartServer(parts: Parts, argument?: unknown): Promise<void> {
@@ -50,11 +49,11 @@ async function documentLines(parts: Parts, uri: vscode.Uri | undefined): Promise
   if (problem !== "") {
     return [...lines, `no report: ${problem}`];
   }
-  const params = { uri: uri.toString() };
-  const sources = await parts.supervisor.request("excise/sources", params).catch((error: unknown) => reason(error));
+  const { result: review } = await parts.reviews.get(uri);
   return [
     ...lines,
     `report: ${report?.revisions.length ?? 0} candidates, ${report?.hunks.length ?? 0} hunks, ${report?.signature ?? "none"}`,
-    `sources: ${JSON.stringify(sources)}`,
+    `compared with: ${review?.comparedWith?.label ?? "nothing"}`,
+    `sources: ${JSON.stringify(review?.sources ?? [])}`,
   ];
 }

@@ -162,14 +162,14 @@ class HunkEditor {
   }
 
   /** The origin that a review has now. A page without it, as when it has just changed, has hunks without their surroundings. */
-  private async originOf(uri: vscode.Uri, { origin: hash, hunks }: ReviewResult): Promise<Origin | undefined> {
+  private async originOf(uri: vscode.Uri, { origin: hash, originUri, hunks }: ReviewResult): Promise<Origin | undefined> {
     const key = uri.toString();
     const known = this.origins.get(key);
     if (hunks.length === 0 || known?.hash === hash) {
       return known;
     }
     try {
-      const { text } = await this.parts.supervisor.request("excise/revisionContent", { uri: key });
+      const text = await (await this.parts.supervisor.ensure()).textOf(originUri);
       const lines = text.replace(/\n$/, "").split("\n");
       const colours = vscode.Uri.joinPath(this.parts.context.extensionUri, "dist", "colours", "colours.mjs");
       const { painter } = (await import(colours.toString())) as typeof import("./colours");

@@ -57,7 +57,7 @@ export async function decide(parts: Parts, uri: vscode.Uri, review: Open, index:
   }
   if (variant !== null) {
     const params = { uri: uri.toString(), hunk: index, variant, version: review.version, state: review.state, split: alone };
-    await applied((anyway) => parts.supervisor.request("excise/applyVariant", { ...params, anyway }));
+    await applied((anyway) => parts.supervisor.request("excise/apply", { ...params, anyway }));
     parts.reviews.forget(uri);
     return;
   }

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { rmSync } from "node:fs";
 import * as vscode from "vscode";
-import type { Report } from "../../excise";
+import type { NewRevision, Report } from "../../excise";
 import { api, file, NAMES, origin, scored, show, suggestion, suggestions, until } from "./helpers.js";
 
 describe("the exported API", () => {
@@ -50,12 +50,10 @@ describe("the exported API", () => {
     assert.match(report.revisions[0]?.label ?? "", /api-client/);
   });
 
-  it("takes texts, edits and patches, opened or not", async () => {
+  it("takes texts and edits, opened or not, and no patch", async () => {
     const uri = file();
     const text = origin();
     const end = text.split("\n").length;
-    const patch = `--- a/inventory.py\n+++ b/inventory.py\n@@ -${end - 1},1 +${end - 1},2 @@\n`;
-    const last = text.split("\n").at(-2) ?? "";
     const edit = vscode.TextEdit.insert(new vscode.Position(end - 1, 0), "# by edits\n");
     const { addRevisions, getReport } = await api();
     const added = await addRevisions({
@@ -63,13 +61,14 @@ describe("the exported API", () => {
       revisions: [
         { id: "text", text: `${text}# by text\n`, source: "a test" },
         { id: "edits", edits: [edit] },
-        { id: "patch", patch: `${patch} ${last}\n+# by patch\n` },
+        { id: "patch", patch: "--- a\n+++ b\n" } as unknown as NewRevision,
       ],
     });
-    assert.deepEqual(added, { accepted: ["text", "edits", "patch"], rejected: [] });
+    assert.deepEqual(added.accepted, ["text", "edits"]);
+    assert.match(added.rejected[0]?.reason ?? "", /git apply/);
     const report = await getReport(uri);
     const variants = report?.hunks.flatMap((hunk) => hunk.variants.map((one) => one.text));
-    for (const by of ["text", "edits", "patch"]) {
+    for (const by of ["text", "edits"]) {
       assert.ok(variants?.some((one) => one.endsWith(`# by ${by}\n`)), JSON.stringify(variants));
     }
     assert.match(report?.revisions[0]?.label ?? "", /a test/);
@@ -84,27 +83,6 @@ describe("the exported API", () => {
     const hash = createHash("sha256").update(origin()).digest("hex");
     const right = await addRevisions({ uri, revisions: suggestions(), base: { hash } });
     assert.deepEqual(right, { accepted: [...NAMES], rejected: [] });
-  });
-
-  it("refuses a patch that does not apply", async () => {
-    const patch = "--- a/x\n+++ b/x\n@@ -1,1 +1,1 @@\n-never there\n+now\n";
-    const added = await (await api()).addRevisions({ uri: file(), revisions: [{ id: "p", patch }] });
-    assert.deepEqual(added.accepted, []);
-    assert.equal(added.rejected[0]?.id, "p");
-    assert.match(added.rejected[0].reason, /x: hunk 1 does not apply: line 1 has another text/);
-  });
-
-  it("takes a mail with a patch in it, and says where it came from", async () => {
-    const first = origin().split("\n")[0] ?? "";
-    const diff = `--- a/inventory.py\n+++ b/inventory.py\n@@ -1 +1 @@\n-${first}\n+# by mail\n`;
-    const head = "From: A <a@b>\nSubject: [PATCH] by mail\nContent-Transfer-Encoding: base64\n\n";
-    const mail = head + Buffer.from(diff).toString("base64");
-    const uri = file();
-    const { addRevisions, getReport } = await api();
-    const added = await addRevisions({ uri, revisions: [{ id: "mail", patch: mail }] });
-    assert.deepEqual(added, { accepted: ["mail"], rejected: [] });
-    const report = await getReport(uri);
-    assert.match(report?.revisions[0]?.label ?? "", /by mail/);
   });
 
   it("refuses a text of 20 MB, and takes the others", async () => {

@@ -13,7 +13,7 @@ function hunk(variants: Record<string, string[]>, more: Partial<ReviewHunk> = {}
 
 function review(...hunks: ReviewHunk[]): ReviewResult {
   const decided = hunks.filter((one) => one.decided).length;
-  const rest = { version: 1, state: 1, origin: "", pinned: true, signature: "", next: null };
+  const rest = { version: 1, state: 1, origin: "", originUri: "", comparedWith: null, sources: [], pinned: true, signature: "", next: null };
   return { ...rest, decided, undecided: hunks.length - decided, candidates: [], hunks, problems: [] };
 }
 

@@ -98,8 +98,8 @@ test("after a crash the revisions are put back, and the user is told once", asyn
   assert.equal(opened[0], sessions[1]);
   assert.deepEqual(sessions[1]?.asked, [
     ["excise/addRevisions", { uri: "file:///a", revisions: [{ id: "x", text: "1" }] }],
-    ["excise/sources", { uri: "file:///a" }],
-    ["excise/removeRevisions", { uri: "file:///a", ids: ["y", "worktree:w"] }],
+    ["excise/review", { uri: "file:///a" }],
+    ["excise/removeCandidates", { uri: "file:///a", ids: ["y", "worktree:w"] }],
   ]);
   assert.deepEqual(told, ["not put back: x: why", "signal SIGKILL: again"]);
 });

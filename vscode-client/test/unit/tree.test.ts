@@ -81,7 +81,7 @@ test("several tasks are told apart, and what was set aside comes last", () => {
 
 test("a candidate says how large it is, tests apart, what is wrong with it, and how old it is", () => {
   const lines = { code: { files: 1, added: 3, deleted: 1 }, tests: { files: 1, added: 20, deleted: 0 } };
-  const conflicts = [{ path: "a.py", reason: "both edit it" }];
+  const conflicts = [{ path: "a.py", kind: "content", reason: "both edit it" }];
   const node = lone({ lines, conflicts, verdict: "failed", branch: "agent/1", made: NOW - 7300, being_written: true });
   assert.equal(node.description, "+3 −1 · fails · 1 conflict · adds tests · still being written");
   assert.ok(node.tooltip.includes("Conflict in a.py: both edit it"));
@@ -90,7 +90,7 @@ test("a candidate says how large it is, tests apart, what is wrong with it, and 
 });
 
 test("what is special is marked, the worst first", () => {
-  const conflicts = [{ path: "a.py", reason: "" }];
+  const conflicts = [{ path: "a.py", kind: "content", reason: "" }];
   const icon = (more: Parameters<typeof work>[1]): string => iconOf(work("x", more))[0];
   assert.equal(icon({ verdict: "failed", syntax_errors: true, conflicts }), "error");
   assert.equal(icon({ verdict: "passed", syntax_errors: true, conflicts }), "warning");

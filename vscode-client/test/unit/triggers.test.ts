@@ -47,12 +47,6 @@ test("globs: variables, signs of expressions, nothing with folders, never the fi
   assert.ok(!(await hasSibling(path.join(folder, "nowhere", "a.py"), GLOBS)));
 });
 
-test("a file of patches", async () => {
-  assert.ok(await looksRevised(file("series.mbox"), signs()));
-  assert.ok(await looksRevised(file("fix.PATCH"), signs()));
-  assert.ok(!(await looksRevised(file("patches.txt"), signs())));
-});
-
 test("markers of a conflict", async () => {
   const own = file("conflict/a.py");
   assert.ok(await looksRevised(own, signs({ text: "x\n<<<<<<< ours\n" })));
