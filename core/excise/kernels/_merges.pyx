@@ -6,6 +6,9 @@ aligned as git aligns them, in three steps: lines without a counterpart, and fre
 many of these, are changed and not aligned; the rest is halved where the shortest paths from both
 ends meet (Myers 1986, section 4b), or, if they do not meet soon, where the farthest of them ends;
 then runs slide.
+
+Written after that paper; which of several paths is taken, and where a search is given up, is as
+`git merge-file` decides it, against which tests/reference/replay.py holds the result.
 """
 from libc.stdint cimport int32_t
 from libc.string cimport memset
@@ -15,6 +18,7 @@ from array import array
 from excise.kernels._walk cimport CancelFlag, Stop, stopped
 
 cdef enum:
+    END = 0x7fffffff
     FARTHEST = 256        # steps from either end, after which a longer path will do
     NEAR = 100            # how far around a frequent line others are looked at
     MOST_FREQUENT = 1024
@@ -30,12 +34,11 @@ cdef struct Lines:
 # What is aligned at all.
 
 cdef int32_t frequent_from(int32_t lines) noexcept nogil:
-    """How often the other text has a line that is frequent: about the root of all its lines."""
-    cdef int32_t root = 1
-    while lines > 0:
-        root <<= 1
-        lines >>= 2
-    return root if root < MOST_FREQUENT else MOST_FREQUENT
+    """How often the other text has a line that is frequent: two to the digits, in base 4, of all."""
+    cdef int32_t bits = 0
+    while lines >> bits:
+        bits += 1
+    return min(1 << ((bits + 1) // 2), <int32_t>MOST_FREQUENT)
 
 
 cdef int32_t lonely(
@@ -105,80 +108,102 @@ cdef struct Split:
     bint exact_after      # by shortest paths, however long
 
 
-cdef Split met(int32_t x, int32_t y) noexcept nogil:
-    return Split(x, y, True, True)
+cdef struct Box:
+    int32_t x                 # from (x, y) to (x_end, y_end)
+    int32_t y
+    int32_t x_end
+    int32_t y_end
+    int32_t lowest            # its outermost diagonals
+    int32_t highest
 
 
-cdef Split middle(
-    Search* s, int32_t i, int32_t n, int32_t j, int32_t m, bint exact
-) noexcept nogil:
-    """Where shortest paths through the box (i, j) to (n, m) meet, or the farthest of them ends."""
-    cdef int32_t first = i - j, last = n - m, lowest = i - m, highest = n - j
-    cdef int32_t a_lo = first, a_hi = first, b_lo = last, b_hi = last, k, x, y
-    cdef int32_t steps = 0, from_start = -1, from_end = 0x7fffffff
-    cdef Split ahead, back
-    cdef bint odd = (first - last) & 1
-    s.ahead[first] = i
-    s.back[last] = n
+cdef inline int32_t low(const Box* box, int32_t home, int32_t steps) noexcept nogil:
+    """The lowest diagonal that as many steps from one lead to; it has their parity."""
+    cdef int32_t k = home - steps
+    return k if k >= box.lowest else box.lowest + ((k - box.lowest) & 1)
+
+
+cdef inline int32_t high(const Box* box, int32_t home, int32_t steps) noexcept nogil:
+    """The highest diagonal that as many steps from one lead to."""
+    cdef int32_t k = home + steps
+    return k if k <= box.highest else box.highest - ((box.highest - k) & 1)
+
+
+cdef bint go_ahead(Search* s, const Box* box, int32_t steps, Split* met) noexcept nogil:
+    """Lengthen the paths from the start by a step; whether one meets a path from the end."""
+    cdef int32_t home = box.x - box.y, other = box.x_end - box.y_end, x
+    cdef int32_t k = high(box, home, steps), last = low(box, home, steps)
+    # They can meet where the parities of both are the same.
+    cdef int32_t meets = low(box, other, steps - 1), meets_to = high(box, other, steps - 1)
+    if (home - other) & 1 == 0:
+        meets_to = meets - 1
+    if last == home - steps:
+        s.ahead[last - 1] = -1
+    if k == home + steps:
+        s.ahead[k + 1] = -1
+    while k >= last:
+        # A line of `o` leads here from the diagonal below, one of `a` from the one above.
+        x = max(s.ahead[k - 1] + 1, s.ahead[k + 1])
+        while x < box.x_end and x - k < box.y_end and s.o[x] == s.a[x - k]:
+            x += 1
+        s.ahead[k] = x
+        if meets <= k <= meets_to and s.back[k] <= x:
+            met[0] = Split(x, x - k, True, True)
+            return True
+        k -= 2
+    return False
+
+
+cdef bint go_back(Search* s, const Box* box, int32_t steps, Split* met) noexcept nogil:
+    """Lengthen the paths from the end by a step; whether one meets a path from the start."""
+    cdef int32_t home = box.x_end - box.y_end, other = box.x - box.y, x
+    cdef int32_t k = high(box, home, steps), last = low(box, home, steps)
+    cdef int32_t meets = low(box, other, steps), meets_to = high(box, other, steps)
+    if (home - other) & 1:
+        meets_to = meets - 1
+    if last == home - steps:
+        s.back[last - 1] = END
+    if k == home + steps:
+        s.back[k + 1] = END
+    while k >= last:
+        x = min(s.back[k - 1], s.back[k + 1] - 1)
+        while x > box.x and x - k > box.y and s.o[x - 1] == s.a[x - k - 1]:
+            x -= 1
+        s.back[k] = x
+        if meets <= k <= meets_to and x <= s.ahead[k]:
+            met[0] = Split(x, x - k, True, True)
+            return True
+        k -= 2
+    return False
+
+
+cdef Split middle(Search* s, const Box* box, bint exact) noexcept nogil:
+    """Where shortest paths through a box meet, or the farthest of them ends."""
+    cdef int32_t home = box.x - box.y, end = box.x_end - box.y_end, steps = 0, k, x, done
+    cdef int32_t most = -1, most_back = -1
+    cdef Split split = Split(box.x, box.y, True, True), back = split
+    s.ahead[home] = box.x
+    s.back[end] = box.x_end
     while exact or steps < FARTHEST:
         steps += 1
-        if a_lo > lowest:
-            a_lo -= 1
-            s.ahead[a_lo - 1] = -1
-        else:
-            a_lo += 1
-        if a_hi < highest:
-            a_hi += 1
-            s.ahead[a_hi + 1] = -1
-        else:
-            a_hi -= 1
-        k = a_hi
-        while k >= a_lo:
-            x = s.ahead[k - 1] + 1 if s.ahead[k - 1] >= s.ahead[k + 1] else s.ahead[k + 1]
-            y = x - k
-            while x < n and y < m and s.o[x] == s.a[y]:
-                x += 1
-                y += 1
-            s.ahead[k] = x
-            if odd and b_lo <= k <= b_hi and s.back[k] <= x:
-                return met(x, y)
-            k -= 2
-        if b_lo > lowest:
-            b_lo -= 1
-            s.back[b_lo - 1] = 0x7fffffff
-        else:
-            b_lo += 1
-        if b_hi < highest:
-            b_hi += 1
-            s.back[b_hi + 1] = 0x7fffffff
-        else:
-            b_hi -= 1
-        k = b_hi
-        while k >= b_lo:
-            x = s.back[k - 1] if s.back[k - 1] < s.back[k + 1] else s.back[k + 1] - 1
-            y = x - k
-            while x > i and y > j and s.o[x - 1] == s.a[y - 1]:
-                x -= 1
-                y -= 1
-            s.back[k] = x
-            if not odd and a_lo <= k <= a_hi and x <= s.ahead[k]:
-                return met(x, y)
-            k -= 2
-    for k in range(a_hi, a_lo - 1, -2):
-        x = min(s.ahead[k], n, m + k)
-        if 2 * x - k > from_start:
-            from_start = 2 * x - k
-            ahead = Split(x, x - k, True, False)
-    for k in range(b_hi, b_lo - 1, -2):
-        x = max(s.back[k], i, j + k)
-        if 2 * x - k < from_end:
-            from_end = 2 * x - k
-            back = Split(x, x - k, False, True)
-    return ahead if n + m - from_end < from_start - i - j else back
+        if go_ahead(s, box, steps, &split) or go_back(s, box, steps, &split):
+            return split
+    for k in range(high(box, home, steps), low(box, home, steps) - 1, -2):
+        x = min(s.ahead[k], box.x_end, box.y_end + k)
+        done = x - box.x + x - k - box.y
+        if done > most:
+            most, split = done, Split(x, x - k, True, False)
+    for k in range(high(box, end, steps), low(box, end, steps) - 1, -2):
+        x = max(s.back[k], box.x, box.y + k)
+        done = box.x_end - x + box.y_end - (x - k)
+        if done > most_back:
+            most_back, back = done, Split(x, x - k, False, True)
+    return split if most > most_back else back
 
 
 cdef void halve(Search* s, int32_t i, int32_t n, int32_t j, int32_t m, bint exact) noexcept nogil:
     """Mark what the path through a box does not keep."""
+    cdef Box box
     cdef Split split
     cdef int32_t line
     while i < n and j < m and s.o[i] == s.a[j]:
@@ -193,7 +218,8 @@ cdef void halve(Search* s, int32_t i, int32_t n, int32_t j, int32_t m, bint exac
         for line in range(j, m):
             s.a_changed[s.a_lines[line]] = True
         return
-    split = middle(s, i, n, j, m, exact)
+    box = Box(i, j, n, m, i - m, n - j)
+    split = middle(s, &box, exact)
     halve(s, i, split.x, j, split.y, split.exact_before)
     halve(s, split.x, n, split.y, m, split.exact_after)
 
