@@ -139,8 +139,14 @@ def asked(repo, **settings):
 
 
 def documents(repo, candidates):
-    """Return the files of the target that candidates change, and that an editor can open."""
+    """Return the files of the target that candidates change, and that an editor can open.
+
+    Of a file that the target deleted, edits are compared with the file that it deleted.
+    """
+    gone = {p for c in candidates.found for p, k in c.conflict_kinds.items() if "delete" in k}
     for path in sorted({path for c in candidates.found for path in (*c.old, *c.new)}):
+        if path in gone and not (repo.path / path).exists():
+            continue
         try:
             text_of((repo.path / path).read_bytes() if (repo.path / path).exists() else b"")
         except SourceError:
