@@ -34,7 +34,7 @@ cdef struct Lines:
 # What is aligned at all.
 
 cdef int32_t frequent_from(int32_t lines) noexcept nogil:
-    """How often the other text has a line that is frequent: two to the digits, in base 4, of all."""
+    """How often the other text has a frequent line: two to the digits, in base 4, of all lines."""
     cdef int32_t bits = 0
     while lines >> bits:
         bits += 1
