@@ -194,7 +194,7 @@ def spliced(origin: Sequence[Line], revision: Sequence[Line], edits: Iterable[Ed
     return result + list(origin[line:])
 
 
-class _Meeting(NamedTuple):
+class _Overlap(NamedTuple):
     """Edits that meet, directly or through others: the origin's, and the revision's.
 
     Of one side only if the other side leaves these lines as they are.
@@ -234,7 +234,7 @@ class _Merge:
     def edits(self) -> Iterator[Edit]:
         """Yield the edits of the origin, and fill in the rest of the result."""
         line, ends = 0, (0, 0)
-        for meeting in [*_meetings(*self._edits, 0), _Meeting(self._end, self._end, ([], []))]:
+        for meeting in [*_meetings(*self._edits, 0), _Overlap(self._end, self._end, ([], []))]:
             length = meeting.lo - line
             if length:
                 self.kept.append((line, *ends, length))
@@ -254,7 +254,7 @@ class _Merge:
             )
             yield from self._in_conflict(meeting, starts)
 
-    def _in_conflict(self, meeting: _Meeting, starts: tuple[int, int]) -> Iterator[Edit]:
+    def _in_conflict(self, meeting: _Overlap, starts: tuple[int, int]) -> Iterator[Edit]:
         """Yield what makes a text of a conflict: both sides where they do not overlap."""
         line, ends = meeting.lo, starts
         beside = -1, ""  # before which line of the base the origin inserted, and what
@@ -276,25 +276,25 @@ class _Merge:
                 yield Edit(*o, *r)
 
 
-def _meetings(origin: list[Edit], revision: list[Edit], least: int) -> Iterator[_Meeting]:
+def _meetings(origin: list[Edit], revision: list[Edit], least: int) -> Iterator[_Overlap]:
     """Yield the edits in the order of the base, those together that meet.
 
     - ``least``: how many lines of the base two edits have in common that meet: 0 if they adjoin.
     """
-    meeting: _Meeting | None = None
+    meeting: _Overlap | None = None
     sided = [*((edit, ORIGIN) for edit in origin), *((edit, REVISION) for edit in revision)]
     for edit, side in sorted(sided, key=lambda item: (item[0][:2], item[1])):
         if meeting is None or edit.o_lo > meeting.hi - least:
             if meeting is not None:
                 yield meeting
-            meeting = _Meeting(edit.o_lo, edit.o_hi, ([], []))
+            meeting = _Overlap(edit.o_lo, edit.o_hi, ([], []))
         meeting.edits[side].append(edit)
         meeting = meeting._replace(hi=max(meeting.hi, edit.o_hi))
     if meeting is not None:
         yield meeting
 
 
-def _spans(meeting: _Meeting, starts: tuple[int, int]) -> tuple[tuple[int, int], tuple[int, int]]:
+def _spans(meeting: _Overlap, starts: tuple[int, int]) -> tuple[tuple[int, int], tuple[int, int]]:
     """Return the lines of origin and revision in place of a meeting's lines of the base.
 
     - ``starts``: where these lines begin.

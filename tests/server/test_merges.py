@@ -11,7 +11,7 @@ from tests.server.git_repository import GIT, make, needs_git
 
 from excise_server.git.checkouts import Selection
 from excise_server.git.command import Git
-from excise_server.git.merges import Merge, Snapshot, _Answer, _answers, merged
+from excise_server.git.merges import MergeQuestion, TreeOf, _Answer, _answers, merged
 from excise_server.git.repository import open_folder
 from excise_server.sources.candidates import find_candidates
 
@@ -173,12 +173,12 @@ def test_shallow_clones_and_other_hashes(repo, tmp_path, way):
 def test_one_line_that_git_cannot_answer_costs_itself_alone(repo):
     heads = [branch(repo, f"b{n}", a__py=TEXT.replace(f"x + {n}\n", "y\n")) for n in range(3)]
     repository = open_folder(str(repo.path), [str(repo.path)])
-    base = Snapshot(repo.head())
+    base = TreeOf(repo.head())
     blob = repo.head(f"{heads[1]}:a.py")
     repo.commit("theirs", a__py=TEXT.replace("x + 7\n", "z\n"))
     (repo.path / ".git" / "objects" / blob[:2] / blob[2:]).unlink()
     answers = merged(
-        repository, Snapshot(repo.head()), [Merge(base, Snapshot(head)) for head in heads]
+        repository, TreeOf(repo.head()), [MergeQuestion(base, TreeOf(head)) for head in heads]
     )
     assert [answer.is_clean for answer in answers] == [True, False, True]
     assert blob in answers[1].refused

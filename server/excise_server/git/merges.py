@@ -40,7 +40,7 @@ _COMMITTER = "committer excise <excise> 0 +0000\ndata 0\n"
 
 
 @dataclass(frozen=True, slots=True)
-class Snapshot:
+class TreeOf:
     """The tree of a commit, with some files otherwise; None: it has no such file.
 
     The bytes of a `Side` with a blob are not needed.
@@ -60,20 +60,20 @@ class Snapshot:
 
 
 @dataclass(frozen=True, slots=True)
-class Merge:
+class MergeQuestion:
     """A question: what a candidate makes of the target.
 
     - ``base``: what it started from.
     - ``bases``: the merge bases of the two, if there are several.
     """
 
-    base: Snapshot
-    head: Snapshot
+    base: TreeOf
+    head: TreeOf
     bases: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Merged:
+class MergeAnswer:
     """Git's answer.
 
     - ``sides``: the files of the target that it changes, before and after. One in conflict is as
@@ -113,10 +113,12 @@ class Merged:
 _MAX_KEPT = 50_000_000
 """Most bytes of files in answers that are kept: an editor asks again whenever one file changes."""
 
-_kept: dict[object, Merged] = {}
+_kept: dict[object, MergeAnswer] = {}
 
 
-def merged(repository: Repository, target: Snapshot, merges: Sequence[Merge]) -> list[Merged]:
+def merged(
+    repository: Repository, target: TreeOf, merges: Sequence[MergeQuestion]
+) -> list[MergeAnswer]:
     """Return what git makes of the target with each of some candidates; git is asked once for each.
 
     Raises SourceError if git is too old for that, or cannot make the scratch repository.
@@ -136,7 +138,9 @@ def merged(repository: Repository, target: Snapshot, merges: Sequence[Merge]) ->
     return found
 
 
-def _all_merged(repository: Repository, target: Snapshot, merges: list[Merge]) -> list[Merged]:
+def _all_merged(
+    repository: Repository, target: TreeOf, merges: list[MergeQuestion]
+) -> list[MergeAnswer]:
     if not merges:
         return []
     try:
@@ -147,7 +151,7 @@ def _all_merged(repository: Repository, target: Snapshot, merges: list[Merge]) -
         raise SourceError(f"no scratch repository: {error.strerror}") from error
 
 
-def _scratch(repository: Repository, folder: str, target: Snapshot) -> Repository:
+def _scratch(repository: Repository, folder: str, target: TreeOf) -> Repository:
     """Make the scratch repository in an empty folder."""
     git = repository.git.scratch(folder)
     version = git.run("version").decode("ascii", "replace")
@@ -185,7 +189,7 @@ def _write(folder: str, name: str, data: bytes) -> None:
         file.write(data)
 
 
-def _attributes(repository: Repository, target: Snapshot) -> dict[str, bytes]:
+def _attributes(repository: Repository, target: TreeOf) -> dict[str, bytes]:
     """Return the target's files of attributes, by path, that git would read in a checkout."""
     out = repository.git.run("ls-tree", "-r", "-z", "--full-tree", target.commit)
     listed = {os.fsdecode(path): blob.decode() for blob, path in _ATTRIBUTES.findall(out)}
@@ -215,7 +219,9 @@ def _quoted(name: str) -> str:
 # --- the commits that are merged -----------------------------------------------------------------
 
 
-def _merged(scratch: Repository, target: Snapshot, merges: Sequence[Merge]) -> list[Merged]:
+def _merged(
+    scratch: Repository, target: TreeOf, merges: Sequence[MergeQuestion]
+) -> list[MergeAnswer]:
     git = scratch.git
     snapshots = [target, *(each for merge in merges for each in (merge.base, merge.head))]
     trees = _trees(git, list(dict.fromkeys(each.commit for each in snapshots)))
@@ -226,7 +232,7 @@ def _merged(scratch: Repository, target: Snapshot, merges: Sequence[Merge]) -> l
         if {merge.base.commit, merge.head.commit} <= trees.keys():
             marks[number] = stream.two_sides(merge, target)
     if not marks:
-        return [Merged(refused=_ABSENT)] * len(merges)
+        return [MergeAnswer(refused=_ABSENT)] * len(merges)
     commits = stream.run(scratch)
     lines = {number: f"{commits[a]} {commits[b]}\n" for number, (a, b) in marks.items()}
     told = dict(_asked(git, lines))
@@ -240,11 +246,11 @@ def _merged(scratch: Repository, target: Snapshot, merges: Sequence[Merge]) -> l
     changed = dict(printed_trees(out))
     sides = dict(zip(changed, read_sides(scratch, list(changed.values())), strict=True))
     return [
-        Merged(refused=_ABSENT)
+        MergeAnswer(refused=_ABSENT)
         if (answer := told.get(number)) is None
-        else Merged(refused=answer)
+        else MergeAnswer(refused=answer)
         if isinstance(answer, str)
-        else Merged(sides[answer.tree], answer.kinds, answer.stages, answer.related)
+        else MergeAnswer(sides[answer.tree], answer.kinds, answer.stages, answer.related)
         for number in range(len(merges))
     ]
 
@@ -270,12 +276,12 @@ class _Stream:
         self._parts: list[bytes] = []
         self._marks: dict[object, int] = {}
 
-    def two_sides(self, merge: Merge, target: Snapshot) -> tuple[int, int]:
+    def two_sides(self, merge: MergeQuestion, target: TreeOf) -> tuple[int, int]:
         """Add the target and a candidate, each on top of its base, and return their marks."""
         parents = merge.bases or (f":{self._commit((), merge.base)}",)
         return self._commit(parents, target), self._commit(parents, merge.head)
 
-    def _commit(self, parents: Sequence[str], snapshot: Snapshot) -> int:
+    def _commit(self, parents: Sequence[str], snapshot: TreeOf) -> int:
         key = (tuple(parents), snapshot.key)
         if (mark := self._marks.get(key)) is not None:
             return mark
@@ -313,7 +319,7 @@ _PARENTS = ("from", "merge")
 
 @dataclass(frozen=True, slots=True)
 class _Answer:
-    """The tree of a merge, and its conflicts as in `Merged`."""
+    """The tree of a merge, and its conflicts as in `MergeAnswer`."""
 
     tree: str
     kinds: dict[str, str] = field(default_factory=dict)

@@ -19,7 +19,7 @@ from excise.patches import Patch
 from excise.patches.identity import patch_id
 from excise_server.foundation.changes import Side, patch_files
 from excise_server.git.history import branch_made, worktree_made
-from excise_server.git.merges import Merged
+from excise_server.git.merges import MergeAnswer
 from excise_server.git.repository import Repository
 from excise_server.git.trees import OPTIONS, Sides, Tree, TreeEntry, printed_trees, read_sides
 from excise_server.review.candidate import Candidate
@@ -47,7 +47,7 @@ _NAMES = ("utf-8", "replace")
 
 
 @dataclass(frozen=True, slots=True)
-class _Commit:
+class _TargetCommit:
     id: str
     parents: tuple[str, ...]
     subject: str
@@ -63,7 +63,7 @@ def landed(
     repository: Repository,
     target: str,
     entries: Sequence[Read],
-    answers: Mapping[str, Merged],
+    answers: Mapping[str, MergeAnswer],
     notes: list[str],
 ) -> dict[str, tuple[str, str]]:
     """Return the candidates that the target has, by id: a commit of the target or "", and words.
@@ -103,7 +103,7 @@ def landed(
     return found
 
 
-def _told(commit: _Commit | None, is_idle: bool) -> tuple[str, str]:
+def _told(commit: _TargetCommit | None, is_idle: bool) -> tuple[str, str]:
     if commit is None:
         return "", LANDED
     return commit.id, f"landed as {commit.words}{'' if is_idle else ', changed since'}"
@@ -112,7 +112,7 @@ def _told(commit: _Commit | None, is_idle: bool) -> tuple[str, str]:
 LANDED = "landed: the target has all of it"
 
 
-def _merged_in(repository: Repository, since: _Since, candidate: Candidate) -> _Commit | None:
+def _merged_in(repository: Repository, since: _Since, candidate: Candidate) -> _TargetCommit | None:
     """Return the merge that brought a candidate's own commits into the target, if there is one.
 
     A candidate at a commit of the target's first parents may have made nothing yet.
@@ -146,12 +146,12 @@ class _Since:
         return f"{found.split()[-1].decode()}..{self._target}"
 
     @cached_property
-    def commits(self) -> dict[str, _Commit]:
+    def commits(self) -> dict[str, _TargetCommit]:
         """All of them, children before parents, without those that the oldest base has."""
         fields = self._listed("--format=%H%x00%P%x00%s%x00")
         rows = zip(fields[:-1:3], fields[1::3], fields[2::3], strict=False)
         listed = ((name.rpartition("\n")[2], parents, subject) for name, parents, subject in rows)
-        return {name: _Commit(name, tuple(p.split()), subject) for name, p, subject in listed}
+        return {name: _TargetCommit(name, tuple(p.split()), subject) for name, p, subject in listed}
 
     def _listed(self, *options: str) -> list[str]:
         if not self._range:
@@ -174,7 +174,7 @@ class _Since:
 
     # --- by request, and by patch ---
 
-    def numbered(self, candidate: Candidate) -> _Commit | None:
+    def numbered(self, candidate: Candidate) -> _TargetCommit | None:
         """Return the newest commit that ends in the number of a candidate's request."""
         for name in (*candidate.names, candidate.given):
             if match := _REQUEST.fullmatch(name):
@@ -184,8 +184,8 @@ class _Since:
         return None
 
     @cached_property
-    def _by_number(self) -> dict[str, list[_Commit]]:
-        numbers = dict[str, list[_Commit]]()
+    def _by_number(self) -> dict[str, list[_TargetCommit]]:
+        numbers = dict[str, list[_TargetCommit]]()
         for commit in self.commits.values():
             if match := _SQUASHED.search(commit.subject):
                 numbers.setdefault(match[1], []).append(commit)
@@ -203,7 +203,7 @@ class _Since:
         alike = self._by_paths.get(frozenset((*sides.old, *sides.new, *sides.refused)), ())
         return [*islice((name for name in alike if self._is_since(name, base)), _MOST_READ)]
 
-    def same_patch(self, each: Read) -> _Commit | None:
+    def same_patch(self, each: Read) -> _TargetCommit | None:
         """Return a commit with the patch id of a whole candidate."""
         sides, alike = each.sides, self._alike(each)
         edits = _edits(sides) if alike and not sides.refused else None
@@ -243,11 +243,11 @@ class _Since:
 
     # --- by history, and by lines ---
 
-    def merge_of(self, name: str) -> _Commit | None:
+    def merge_of(self, name: str) -> _TargetCommit | None:
         """Return the first commit of the target's own line that has another one's history."""
         if name == self._target:
             return None
-        line, at = list[_Commit](), self._target
+        line, at = list[_TargetCommit](), self._target
         while (commit := self.commits.get(at)) is not None:
             line.append(commit)
             at = commit.parents[0] if commit.parents else ""
@@ -259,7 +259,7 @@ class _Since:
                 having.add(each.id)
         return next((each for each in reversed(line) if each.id in having), None)
 
-    def touched_last(self, each: Read) -> _Commit | None:
+    def touched_last(self, each: Read) -> _TargetCommit | None:
         """Return the newest commit that adds or deletes a line that a candidate does, too."""
         sides, base = each.sides, each.candidate.base
         paths = sides.old.keys() | sides.new.keys()

@@ -21,7 +21,7 @@ from excise_server.foundation.files import is_refused_by_git
 from excise_server.foundation.inputs import Rejected, SourceError
 from excise_server.git.conversions import as_committed, without_conversions
 from excise_server.git.history import merge_bases
-from excise_server.git.merges import Merge, Merged, Snapshot, merged
+from excise_server.git.merges import MergeAnswer, MergeQuestion, TreeOf, merged
 from excise_server.git.repository import Repository
 from excise_server.git.trees import (
     ABSENT,
@@ -492,7 +492,7 @@ def replayed(
 
 def verdicts(
     repository: Repository, target: Target, entries: Sequence[Read], notes: list[str]
-) -> dict[str, Merged]:
+) -> dict[str, MergeAnswer]:
     """Return git's verdict on whole candidates, by id. One without changes has none.
 
     - ``notes``: receives why there is none at all, if that is so.
@@ -501,7 +501,7 @@ def verdicts(
     moves = _Older.of(repository, target.commit, asked).moves
     questions = [_merge(repository, target, entry, moves) for entry in asked]
     try:
-        answers = merged(repository, Snapshot(target.commit, target.saved), questions)
+        answers = merged(repository, TreeOf(target.commit, target.saved), questions)
     except SourceError as error:
         notes.append(str(error))
         return {}
@@ -512,7 +512,7 @@ def merged_candidates(
     repository: Repository,
     target: Target,
     entries: Sequence[Read],
-    answers: Mapping[str, Merged],
+    answers: Mapping[str, MergeAnswer],
     rejected: list[Rejected],
 ) -> Iterator[ReplayedCandidate]:
     """Yield candidates as changes of the target, by git's verdict on each as a whole.
@@ -543,28 +543,30 @@ def merged_candidates(
             yield _with_conflicts(each, answers[name], deleted) if name in answers else each
 
 
-def _merge(repository: Repository, target: Target, entry: Read, moves: Mapping[str, str]) -> Merge:
+def _merge(
+    repository: Repository, target: Target, entry: Read, moves: Mapping[str, str]
+) -> MergeQuestion:
     """Return the question whether git merges a candidate."""
     candidate, sides = entry.candidate, entry.sides
     before = {path: sides.old.get(path) for path in entry.older}
     # What the target has renamed was not there under its new name.
     before |= {moves[p]: None for p in entry.older if p in moves and moves[p] not in sides.new}
-    base = Snapshot(candidate.base, before)
+    base = TreeOf(candidate.base, before)
     if entry.tree is not None:
-        return Merge(base, Snapshot(candidate.base, before | dict(entry.tree)))
+        return MergeQuestion(base, TreeOf(candidate.base, before | dict(entry.tree)))
     bases = merge_bases(repository, target.commit, candidate.commit)
     several = bases if len(bases) > 1 and candidate.base in bases else ()
-    return Merge(base, Snapshot(candidate.commit), several)
+    return MergeQuestion(base, TreeOf(candidate.commit), several)
 
 
-def _missing(entry: Read, answer: Merged) -> set[str]:
+def _missing(entry: Read, answer: MergeAnswer) -> set[str]:
     """Return the paths that a candidate changes, and a merge of it does not."""
     own = entry.sides.old.keys() | entry.sides.new.keys()
     sides = answer.sides
     return set(own - sides.old.keys() - sides.new.keys() - sides.refused.keys())
 
 
-def _merged_clean(entry: Read, answer: Merged, moved: Mapping[str, str]) -> ReplayedCandidate:
+def _merged_clean(entry: Read, answer: MergeAnswer, moved: Mapping[str, str]) -> ReplayedCandidate:
     missing = _missing(entry, answer)
     moves = {path: moved[path] for path in missing if path in moved}
     sides = answer.sides
@@ -596,7 +598,7 @@ _OF_LINES = ("content", "add/add")
 
 
 def _with_conflicts(
-    each: ReplayedCandidate, answer: Merged, deleted: dict[str, Side]
+    each: ReplayedCandidate, answer: MergeAnswer, deleted: dict[str, Side]
 ) -> ReplayedCandidate:
     """Return a candidate that is replayed with the conflicts that git has.
 
