@@ -50,7 +50,9 @@ class Session:
 
     def ids(self, uri: str) -> list[str]:
         """Wait for the sources; give what is listed."""
-        return [revision["id"] for revision in self.client.listed(uri)]
+        answer = self.client.answer(self.client.request("excise/review", {"uri": uri}))
+        self.result = answer.get("result", {"candidates": []})
+        return [candidate["id"] for candidate in self.result["candidates"]]
 
     def touched(self, *paths: Path) -> None:
         changes = [{"uri": path.as_uri(), "type": 2} for path in paths]
@@ -105,7 +107,7 @@ def test_four_worktrees_appear_without_being_asked(client, tmp_path, monkeypatch
     assert session.ids(uri) == trees
     reports = session.sources(uri)
     assert [r["id"] for r in reports["worktrees"]["found"]] == trees
-    assert session.result["origin"] == {"kind": "saved", "label": "saved file"}
+    assert session.result["comparedWith"] == {"kind": "saved", "label": "saved file"}
     assert [r["label"] for r in session.report(uri)["revisions"]] == [
         f"try-{number}" for number in range(1, 5)
     ]
@@ -181,7 +183,7 @@ def test_the_origin_is_the_one_chosen(client, tmp_path, monkeypatch, choice):
     session = Session(client, repo.path, origin=choice)
     uri = session.open(repo.path / "a.py")
     assert session.ids(uri) == ["branch:fix"]
-    assert session.result["origin"]["kind"] == choice
+    assert session.result["comparedWith"]["kind"] == choice
     report = session.report(uri)
     assert [r["id"] for r in report["revisions"]] == ["branch:fix"]
     assert [v["text"] for r in report["hunks"] for v in r["variants"]] == ["    x = a - b\n"]
@@ -192,7 +194,7 @@ def test_an_origin_that_there_is_not_is_refused_and_the_saved_text_serves(client
     session = Session(client, folder, origin="head")
     uri = session.open(folder / "a.py")
     assert session.sources(uri)["origin"]["refused"][0]["reason"] == "not in a git repository"
-    assert session.result["origin"]["kind"] == "saved"
+    assert session.result["comparedWith"]["kind"] == "saved"
 
 
 @needs_git
@@ -207,7 +209,7 @@ def test_the_index_of_a_conflicted_file(client, tmp_path, monkeypatch):
     uri = session.open(repo.path / "a.py")
     assert "<<<<<<<" in (repo.path / "a.py").read_text()
     assert session.ids(uri) == ["branch:main", "branch:theirs"]
-    assert session.result["origin"]["kind"] == "stage"
+    assert session.result["comparedWith"]["kind"] == "stage"
     report = session.report(uri)
     assert [r["label"] for r in report["revisions"]] == ["main@ours", "theirs@theirs"]
     texts = [v["text"] for r in report["hunks"] for v in r["variants"]]
@@ -221,7 +223,7 @@ def test_conflict_markers_and_their_style(client, folder):
     session = Session(client, folder)
     uri = session.open(folder / "a.py")
     assert session.ids(uri) == ["conflict:ours", "conflict:theirs"]
-    assert session.result["origin"]["kind"] == "markers"
+    assert session.result["comparedWith"]["kind"] == "markers"
     uri = session.open(folder / "m.py")
     assert session.ids(uri) == []
     assert "merge" in session.sources(uri)["conflicts"]["refused"][0]["reason"]
@@ -323,7 +325,7 @@ def test_closing_takes_what_was_found_away_and_leaves_what_was_added(client, fol
     assert len(session.ids(uri)) == 2
     client.notify("textDocument/didClose", {"textDocument": {"uri": uri}})
     assert session.ids(uri) == ["mine"]
-    assert session.result == {"origin": None, "sources": []}
+    assert (session.result["comparedWith"], session.result["sources"]) == (None, [])
 
 
 @pytest.mark.parametrize(
@@ -414,8 +416,6 @@ def test_nothing_waits_for_git(gated):
     contents = client.call("textDocument/hover", position)["contents"]
     assert contents["kind"] == "plaintext"  # what a client gets that names no format
     assert "mine" in contents["value"]
-    report = client.call("excise/report", {"uri": uri})
-    assert [revision["id"] for revision in report["revisions"]] == ["mine"]
     gate.let_go()
     assert len(session.ids(uri)) == 5
     assert client.exit() == 0
@@ -558,4 +558,4 @@ def test_settings_that_are_not_understood_are_logged_and_left(client, folder):
     wrong = {"worktrees": 1, "git": [1], "files": {"a": 1}, "buffer": "yes"}
     session = Session(client, folder, sources=wrong, origin="nowhere", trusted="yes")
     assert session.ids(session.open(folder / "a.py")) == ["file:a.py.suggestion-a"]
-    assert session.result["origin"]["kind"] == "saved"
+    assert session.result["comparedWith"]["kind"] == "saved"

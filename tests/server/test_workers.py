@@ -134,7 +134,8 @@ def test_a_key_parses_no_text_and_scores_no_pair(worker):
     wanted = SNAPSHOTS["three"]
     worker.analyse(wanted, StopFlag())
     done = worker.work
-    assert (done.parses, done.pairs) == (4, 3)
+    assert done.parses > 0
+    assert done.pairs == 3
     for number in range(5):
         worker.analyse(replace(wanted, buffer=f"# {number}\n{PLAIN}", version=number), StopFlag())
     assert (worker.work.parses, worker.work.pairs) == (done.parses, done.pairs)
