@@ -152,13 +152,22 @@ def test_hostile_names_are_not_looked_for(repo, monkeypatch, name):
     assert found.facets == {}
 
 
+def listened(monkeypatch):
+    """Return the list of git's commands from now on, but for its settings, asked once a process."""
+    asked, run = [], Git.run
+
+    def heard(self, *words, **more):
+        asked.extend(words[:1] if words[0] != "config" else ())
+        return run(self, *words, **more)
+
+    monkeypatch.setattr(Git, "run", heard)
+    return asked
+
+
 def test_git_is_asked_once_for_all_candidates(repo, monkeypatch):
     repo.commit(**{"a.c": "int a;\n"})
     opened = open_folder(str(repo.path), [str(repo.path)])
-    asked, run = [], Git.run
-    monkeypatch.setattr(
-        Git, "run", lambda self, *words, **more: asked.append(words[0]) or run(self, *words, **more)
-    )
+    asked = listened(monkeypatch)
     candidates = [created(**{f"try_{n}.py": "1\n", f"d{n}/see.sh": "1\n"}) for n in range(20)]
     found = with_facets(opened, Target(repo.head()), candidates)
     assert all(set(candidate.facets.values()) == {"scratch"} for candidate in found)
@@ -171,10 +180,7 @@ def test_git_is_asked_once_for_all_candidates(repo, monkeypatch):
 def test_git_is_not_asked_of_a_name_that_a_file_has_which_is_read_already(repo, monkeypatch):
     commit = repo.commit(**{"a.c": "int reproduce;\n", "b.c": "int b;\n"})
     opened = open_folder(str(repo.path), [str(repo.path)])
-    asked, run = [], Git.run
-    monkeypatch.setattr(
-        Git, "run", lambda self, *words, **more: asked.append(words[0]) or run(self, *words, **more)
-    )
+    asked = listened(monkeypatch)
 
     script = created(**{"reproduce.py": "1\n"})
     text, of_target = b"int reproduce;\n", repo.head(f"{commit}:a.c")

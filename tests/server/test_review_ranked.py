@@ -30,6 +30,7 @@ class Review:
     facts_beside: tuple[dict[str, tuple[str, ...]], ...] = ()
     codes: tuple[str, ...] = ()
     facts: tuple[EditFacts, ...] = ()
+    digests: tuple[str, ...] = ()
 
 
 def review(values, sizes, codes=None, kinds=None):
@@ -47,6 +48,7 @@ def review(values, sizes, codes=None, kinds=None):
         facts_beside=({},) * count,
         codes=tuple(codes or ids),
         facts=(EditFacts(),) * count,
+        digests=ids,
     )
 
 
@@ -128,7 +130,7 @@ def test_verdicts_stand_before_all_and_ties_stay_as_they_are(compared, data):
             [Task(compared.ids)],
             threshold=0.5,
             linkage="average",
-            standing=lambda name, members, level=level: (level(name), ""),
+            level=level,
         )[0].ranking
         for level in (lambda name: 0, levels.__getitem__)
     )
