@@ -158,12 +158,13 @@ def test_what_has_landed_is_not_a_change(repo):
     assert f"ada ({words})" in excise("review", "--repo", str(repo.path)).out
 
 
-def test_what_both_sides_append_is_a_conflict_as_in_git(repo):
+def test_functions_that_both_sides_append_are_merged_beyond_git_and_said(repo):
     path = worktree(repo, "ada")
     write(path, "a.py", BASE + "def mine(): pass\n")
     repo.commit("theirs", a__py=BASE + "def theirs(): pass\n")
     [entry] = report(repo)["candidates"]
-    assert [conflict["kind"] for conflict in entry["conflicts"]] == ["content"]
+    assert entry["conflicts"] == []
+    assert [beyond["path"] for beyond in entry["beyond_git"]] == ["a.py"]
 
 
 def test_lines_that_the_target_changed_too_are_a_conflict(repo):

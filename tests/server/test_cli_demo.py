@@ -29,7 +29,7 @@ def test_the_demo_shows_a_session():
     _, opened, diagnostics, ranking, clusters, hover = session
     assert "accepted: ada, bo, chen, dana, eli" in opened
     assert diagnostics.count("╰─ ⓘ") == 6  # the file and five hunks
-    assert re.search(r"^ +1 +ada +\d+ +1$", ranking, re.MULTILINE)
+    assert re.search(r"^ +1 +ada +\d+ +1 *$", ranking, re.MULTILINE)
     assert re.search(r"● ada +bo \(0\.\d\d\)", clusters)
     assert "raise OutOfStock(sku, quantity, available)" in hover
     for name in ("ada", "bo", "chen", "dana", "eli"):
