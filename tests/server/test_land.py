@@ -325,7 +325,7 @@ def test_what_the_target_uses_meanwhile_is_broken_by_who_removes_it(repo):
     """The rename knew nothing of this caller, which main got later."""
     repo.commit(report__py="import cfg\n\nprint(cfg.parse('b=2'))\n", notes__md="cfg.parse\n")
     ran = run(repo, "rename", "methodD", "--format", "text")
-    assert "breaks the target: report.py:3 uses cfg.parse, which rename removes" in ran.out
+    assert "breaks report.py: report.py:3 uses cfg.parse, which rename removes" in ran.out
     assert ran.code == 1
     anyway = run(repo, "rename", "methodD", "--anyway", "--format", "text")
     assert "note: rename: breaks the target" in anyway.out

@@ -26,6 +26,7 @@ from typing import Generic, NamedTuple, TypeVar
 from excise_server.foundation.escape import visible
 from excise_server.foundation.files import read_bytes
 from excise_server.foundation.inputs import SourceError
+from excise_server.git.command import GitError
 from excise_server.git.repository import Repository, own_folder
 
 Answer = TypeVar("Answer")
@@ -411,9 +412,18 @@ def made_for(repository: Repository, target: str, heads: Mapping[str, str]) -> d
     It shares commits with them that the target has not. Of several, the one on top of which the
     fewest commits are; if two branches are equally near, none.
 
+    Where git cannot walk a history, nothing is said.
+
     - ``heads``: by commit, the name of its own branch, or empty. That is no answer, here or at a
       remote, nor is its upstream or a branch at one of these commits.
     """
+    try:
+        return _made_for(repository, target, heads)
+    except GitError:
+        return {}
+
+
+def _made_for(repository: Repository, target: str, heads: Mapping[str, str]) -> dict[str, str]:
     out = repository.git.run(
         "for-each-ref", f"--no-merged={target}", "refs/heads", "refs/remotes",
         "--format=%(objectname) %(upstream) %(symref) %(refname)",
