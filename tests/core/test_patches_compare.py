@@ -44,7 +44,9 @@ def test_case(path):
 
 
 _LINE = st.sampled_from(["foo(a);", "bar(a);", "  foo(a);", "", " ", "return 0;", "x = 1;", "}"])
-_BODY = st.lists(st.tuples(st.sampled_from(" +-"), _LINE).map("".join), min_size=1, max_size=12)
+_BODY = st.lists(
+    st.tuples(st.sampled_from(" +-"), _LINE).map("".join), min_size=1, max_size=12
+).filter(lambda body: any(line[0] != " " for line in body))
 _FILE = st.builds(
     lambda body, name, heading: hunk(*body, name=name, heading=heading),
     _BODY,
