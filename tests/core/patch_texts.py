@@ -2,7 +2,22 @@
 
 from __future__ import annotations
 
+from hypothesis import strategies as st
+
 from excise.patches import Pool, parse
+
+
+def bodies(
+    lines: st.SearchStrategy[str], most: int, first: str = " +-"
+) -> st.SearchStrategy[list[str]]:
+    """Return lists of lines with their first characters, of which one changes something.
+
+    A hunk of context alone is none: git calls such a patch corrupt, and so do we.
+    """
+    line = st.tuples(st.sampled_from(first), lines).map("".join)
+    return st.lists(line, min_size=1, max_size=most).filter(
+        lambda body: any(line[0] != " " for line in body)
+    )
 
 
 def hunk(*lines: str, name: str = "x.c", heading: str = "", start: int = 1) -> bytes:

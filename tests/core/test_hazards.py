@@ -78,7 +78,7 @@ def test_no_text_ends_the_process_and_each_is_read_lexically_with_a_note():
         # Only the pairs of that text are lexical.
         assert notes[0] == [note]
         assert note not in notes[1]
-        assert f"|tok:{grammar}@{syntax.version()}+lexical|" in signature
+        assert f"|tok:{grammar}@{syntax.version()}/2+lexical|" in signature
         assert dropped == [note, "comments kept: no grammar to find them"]
 
 

@@ -211,7 +211,7 @@ def test_a_text_over_its_time_makes_its_pairs_lexical_and_no_others():
     note = "lexical tokens: the parser of python took over 0.2 CPU seconds"
     assert [note in notes for notes in matrix.notes] == [False, True, False]
     assert "|gran:nested|" in matrix.signature
-    assert f"|tok:python@{syntax.version()}+lexical|" in matrix.signature
+    assert f"|tok:python@{syntax.version()}/2+lexical|" in matrix.signature
     del revisions["slow"]
     without = ScoreMatrix.from_texts(ORIGIN, revisions, language="python")
     assert matrix.values[0, 2] == without.values[0, 1]

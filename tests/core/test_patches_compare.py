@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests import archive
-from tests.core.patch_texts import hunk, pool_of
+from tests.core.patch_texts import bodies, hunk, pool_of
 from tests.reference.budget import examples
 from tests.reference.implementations import PLACED_PATCHES
 
@@ -44,9 +44,7 @@ def test_case(path):
 
 
 _LINE = st.sampled_from(["foo(a);", "bar(a);", "  foo(a);", "", " ", "return 0;", "x = 1;", "}"])
-_BODY = st.lists(
-    st.tuples(st.sampled_from(" +-"), _LINE).map("".join), min_size=1, max_size=12
-).filter(lambda body: any(line[0] != " " for line in body))
+_BODY = bodies(_LINE, 12)
 _FILE = st.builds(
     lambda body, name, heading: hunk(*body, name=name, heading=heading),
     _BODY,

@@ -8,8 +8,8 @@ from itertools import combinations, product
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.core.patch_texts import bodies, pool_of
 from tests.core.patch_texts import hunk as plain_hunk
-from tests.core.patch_texts import pool_of
 from tests.reference.budget import examples
 from tests.reference.patch_blocks import submission
 from tests.reference.patch_levels import level as level_slowly
@@ -243,9 +243,7 @@ _ROW = st.sampled_from(
     ["f(a, b);", "f(a,b);", "  f(a, b);", "\tf(a, b);", "x = 'a b'", "x = 'a  b'", "", "it's", "}",
      "g(a)  ;", "a - -b", "a --b", "int h(void)", "f(a, b);  ", "int k(void)"]
 )  # fmt: skip
-_BODY = st.lists(
-    st.tuples(st.sampled_from("  +-+"), _ROW).map("".join), min_size=1, max_size=7
-).filter(lambda body: any(line[0] in "+-" for line in body))
+_BODY = bodies(_ROW, 7, "  +-+")
 _HUNK = st.builds(
     lambda body, name, heading, start: hunk(*body, name=name, heading=heading, start=start),
     _BODY,

@@ -8,7 +8,7 @@ from fractions import Fraction
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.core.patch_texts import hunk
+from tests.core.patch_texts import bodies, hunk
 from tests.reference.budget import examples
 from tests.reference.patch_blocks import name_in
 from tests.reference.patches import score as pooled_score
@@ -199,9 +199,7 @@ def test_header_facts_are_equal_or_not(compare_patches):
 _LINE = st.sampled_from(
     ["foo(a);", "bar(a, b);", "  foo(a);", "", " ", "return 0;", "x = 1;", "}", "if (x)", "y"]
 )
-_BODY = st.lists(
-    st.tuples(st.sampled_from("  +-"), _LINE).map("".join), min_size=1, max_size=12
-).filter(lambda body: any(line[0] in "+-" for line in body))
+_BODY = bodies(_LINE, 12, "  +-")
 _FILE = st.builds(
     lambda body, name, heading: hunk(*body, name=name, heading=heading),
     _BODY,

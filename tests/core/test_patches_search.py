@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.core.patch_texts import hunk, pool_of
+from tests.core.patch_texts import bodies, hunk, pool_of
 from tests.reference import patches as oracle
 from tests.reference.patch_blocks import blocks, components, submission
 from tests.reference.patch_places import compare, n_grams
@@ -41,7 +41,7 @@ def added(tokens):
 _LINE = st.sampled_from(
     ["foo(a);", "bar(a);", "  foo(a);", "", "return 0;", "x = 1;", "}", "if (x)"]
 )
-_BODY = st.lists(st.tuples(st.sampled_from(" +-"), _LINE).map("".join), min_size=1, max_size=8)
+_BODY = bodies(_LINE, 8)
 _NAMES = st.sampled_from(["x.c", "d/x.c", "y.c", "z.c"])
 _HEADINGS = st.sampled_from(["", "f", "g", "int foo(void)", "int bar(a)"])
 _FILE = st.builds(

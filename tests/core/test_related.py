@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.core.patch_texts import bodies
 from tests.core.patch_texts import hunk as diff
 from tests.reference import related as oracle
 
@@ -35,9 +36,7 @@ _LINES = [
     "return HTTPError;",
     "n1 = 22",
 ]
-_BODY = st.lists(
-    st.tuples(st.sampled_from(" +-"), st.sampled_from(_LINES)).map("".join), min_size=1, max_size=7
-)
+_BODY = bodies(st.sampled_from(_LINES), 7)
 _FILE = st.builds(
     lambda body, name, heading: diff(*body, name=name, heading=heading),
     _BODY,

@@ -83,11 +83,12 @@ def test_a_string_inside_an_interpolation_is_a_string_again():
     assert tokens("`${ x  }`", "javascript") == tokens("`${x}`", "javascript")
 
 
-def test_pieces_of_a_string_stand_as_they_are_and_empty_ones_go():
+def test_pieces_of_a_string_stand_as_they_are_and_empty_ones_between_lines_stay():
     text = '"""a  \n\n  \n b"""'
     assert rows(text) == [
         ('"""', 0, 0, 3),
         ("a  ", 0, 3, 6),
+        ("\n", 1, 7, 8),
         ("  ", 2, 8, 10),
         (" b", 3, 11, 13),
         ('"""', 3, 13, 16),
@@ -104,6 +105,7 @@ def test_text_of_a_string_that_no_leaf_covers_is_one_token_a_line():
     assert rows(text, "toml")[2:] == [
         ('"""', 0, 4, 7),
         (" a", 1, 8, 10),
+        ("\n", 2, 11, 12),
         (" ", 3, 12, 13),
         ('  b """', 4, 14, 21),
     ]

@@ -189,7 +189,7 @@ def test_a_text_that_ends_its_worker_is_lexical_and_stays_so(worker, tmp_path):
     thread.join()
     assert "the parser of python failed on this text" in str(analysis.comparison.notes[0])
     assert not analysis.comparison.notes[1]
-    assert f"tok:python@{version()}+lexical" in analysis.comparison.signature
+    assert f"tok:python@{version()}/2+lexical" in analysis.comparison.signature
     assert ((tmp_path / "quarantine").stat().st_mode & 0o777) == 0o600
     again = Worker(Quarantine(tmp_path))
     try:

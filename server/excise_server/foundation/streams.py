@@ -33,12 +33,16 @@ class Output(io.FileIO):
 def text_over(
     binary: io.BufferedReader | io.BufferedWriter, before: io.TextIOWrapper
 ) -> io.TextIOWrapper:
-    """Return a stream of text as the one before it was set up."""
+    """Return a stream of text as the one before it was set up.
+
+    With PYTHONUNBUFFERED that one was written through to a file without a buffer. Here there is
+    one, so that each line goes through by itself.
+    """
     return io.TextIOWrapper(
         binary,
         encoding=before.encoding,
         errors=before.errors,
-        line_buffering=before.line_buffering,
+        line_buffering=before.line_buffering or before.write_through,
         write_through=before.write_through,
     )
 

@@ -126,7 +126,7 @@ def run(
                 with suppress(ProcessLookupError, PermissionError):
                     os.killpg(process.pid, signal.SIGKILL)  # not reaped: its number is its own
                 end = time.monotonic() + _LAST_SECONDS
-                while output.read(process, end - time.monotonic()):
+                while output.is_open and output.read(process, end - time.monotonic()):
                     pass
     except (OSError, ValueError) as error:
         return Ended(None, f"cannot be run: {getattr(error, 'strerror', None) or error}")
@@ -157,20 +157,20 @@ class _Output:
     """The end of what a run prints, however much comes before."""
 
     def __init__(self) -> None:
-        self.end, self.cut, self._is_open = bytearray(), 0, True
+        self.end, self.cut, self.is_open = bytearray(), 0, True
 
     def read(self, process: subprocess.Popen[bytes], seconds: float) -> bool:
         """Wait for something to read, and return whether there was."""
         assert process.stdout is not None
-        pipes = [process.stdout.fileno()] * self._is_open
+        pipes = [process.stdout.fileno()] * self.is_open
         if not select.select(pipes, [], [], max(0.0, seconds))[0]:
             return False
         self.end += (data := os.read(pipes[0], 1 << 16))
         if len(self.end) > 2 * KEPT:
             self.cut += len(self.end) - KEPT
             del self.end[:-KEPT]
-        self._is_open = bool(data)
-        return self._is_open
+        self.is_open = bool(data)
+        return self.is_open
 
 
 def run_each(jobs: Sequence[_Job], work: Callable[[_Job, StopFlag], None], at_a_time: int) -> bool:
