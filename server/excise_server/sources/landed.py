@@ -78,7 +78,7 @@ def landed(
     others = list[Read]()
     for entry in entries:
         name = entry.candidate.id
-        is_idle = name in answers and answers[name].is_idle
+        is_idle = _is_idle(entry, answers.get(name))
         if entry.is_untouched:
             if (commit := _merged_in(repository, since, entry.candidate)) is not None:
                 found[name] = (commit.id, f"landed as {commit.words}")
@@ -90,7 +90,7 @@ def landed(
     cut = 0
     for entry in others:
         name = entry.candidate.id
-        is_idle = name in answers and answers[name].is_idle
+        is_idle = _is_idle(entry, answers.get(name))
         named = since.same_patch(entry) or (since.touched_last(entry) if is_idle else None)
         if named or is_idle:
             found[name] = _told(named, is_idle)
@@ -101,6 +101,11 @@ def landed(
             f"{cut:,} candidate{'' if cut == 1 else 's'} of older bases"
         )
     return found
+
+
+def _is_idle(entry: Read, answer: MergeAnswer | None) -> bool:
+    """Whether git's merge of a candidate of which all was read changes nothing."""
+    return answer is not None and answer.is_idle and not entry.sides.refused
 
 
 def _told(commit: _TargetCommit | None, is_idle: bool) -> tuple[str, str]:

@@ -141,7 +141,7 @@ class ReplayedCandidate:
         if self.read.is_untouched:
             return "unchanged"
         files = self.files
-        is_idle = not (files.old or files.new or files.conflicts)
+        is_idle = not (files.old or files.new or files.conflicts or self.unread)
         return "landed" if files.landed and is_idle else "changed"
 
     @property
