@@ -165,6 +165,8 @@ def changed(value):
             return {**value, "other": "y"}
         case tuple():
             return (*value, "other")
+        case frozenset():
+            return value | {"other"}
     raise AssertionError(value)
 
 

@@ -269,7 +269,7 @@ def points_back(top: str, common: str) -> str:
         git_dir = own_folder(top)
         if git_dir == common:  # of a submodule
             is_own = _checkout_of(Git(common), common) == top
-            return "" if is_own else "the repository names another folder for its checkout"
+            return "" if is_own else "its .git does not point back to the repository"
         if os.path.dirname(git_dir) != os.path.join(common, "worktrees"):
             return "its .git does not point back to the repository"
         back = os.fsdecode(_short_file(git_dir, "gitdir")).strip("\n")
