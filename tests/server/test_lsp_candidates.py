@@ -604,7 +604,7 @@ def test_what_is_taken_is_the_command_s_patch_and_edits_of_the_editor_s_text(
     assert not any(entry["problem"] for entry in answer["contents"])
 
     uri = (repo.path / "a.py").as_uri()
-    own = ORIGIN + "\n\nOWN = 1\n"
+    own = "OWN = 1\n\n\n" + ORIGIN
     client.open(uri, own, version=7)
     hunks = [
         {"candidate": "worktree:ada", "path": "a.py", "hunk": "2"},
@@ -612,7 +612,7 @@ def test_what_is_taken_is_the_command_s_patch_and_edits_of_the_editor_s_text(
     ]
     (entry,) = taken(client, repo, *hunks)["contents"]
     assert entry["version"] == 7
-    assert after(entry, own) == MINUS.replace("* 2", "+ a") + "\n\nOWN = 1\n"
+    assert after(entry, own) == "OWN = 1\n\n\n" + MINUS.replace("* 2", "+ a")
 
     (repo.path / "c.py").write_text("mine\n")
     entries = taken(client, repo, {"candidate": "worktree:ada"})["contents"]

@@ -134,12 +134,14 @@ async def take(ls: ExciseServer, params: p.TakeParams) -> dict[str, Any]:
         "anyway": params.anyway is True,
         "split": params.split is True,
     }
-    document = await survey(ls, "taken", place, plan=plan, issue=params.issue)
-    if (refusal := document.pop("refusal")) is not None:
-        error = refused(refusal)
+    try:
+        document = await survey(ls, "taken", place, plan=plan, issue=params.issue)
+    except RequestFailed as error:
         if not params.apply:
-            raise error
+            raise
         return await _in_spite_of_conflicts(ls, params, error)
+    if (refusal := document.pop("refusal")) is not None:
+        raise refused(refusal)
     document = await _with_edits(ls, place, document)
     return await _apply(ls, params, document) if params.apply else document
 
