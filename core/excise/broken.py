@@ -23,6 +23,7 @@ import sys
 import warnings
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
+from functools import lru_cache
 from typing import Any, Literal, NamedTuple
 
 from excise.errors import Unparsable
@@ -168,10 +169,11 @@ def _python(
     return list(_missing(before, after, name, frozenset(given))), 0
 
 
+@lru_cache(maxsize=16)
 def _refused(text: str) -> SyntaxError | None:
     """Return why Python's own compiler refuses a text, or None.
 
-    Raises Unparsable if it gives up.
+    Raises Unparsable if it gives up. The last ones are kept: several candidates create one text.
     """
     if len(text) > MOST or "\0" in text:
         raise Unparsable("no text for Python")
@@ -181,7 +183,7 @@ def _refused(text: str) -> SyntaxError | None:
             warnings.simplefilter("ignore")  # of escapes like "\d"
             compile(text.removeprefix("\ufeff"), "<text>", "exec", dont_inherit=True)
     except SyntaxError as error:
-        return error
+        return error.with_traceback(None)
     except (ValueError, RecursionError, MemoryError, OverflowError) as error:
         raise Unparsable(f"Python's parser gives up: {error}") from None
     finally:

@@ -24,7 +24,7 @@ from excise_server.lsp.app import create_server
 from excise_server.lsp.candidates import start_again
 from excise_server.lsp.to_proto import TextBuffer
 from excise_server.processes.parsers import Quarantine
-from excise_server.wire.lsp import DocumentParams
+from excise_server.wire.lsp import StartAgainParams
 from excise_server.workers.worker import Worker
 
 pytestmark = [pytest.mark.slow, needs_git]
@@ -329,7 +329,7 @@ def test_a_newer_origin_ends_what_is_replayed_on_the_one_before(tmp_path, monkey
         try:
             server.session.open(uri, TextBuffer(ORIGIN, server.encoding), 1, "python")
             server.session.add(uri, [Revision("x", ORIGIN.replace("x + 2", "x - 2"))])
-            params, starting = DocumentParams(uri), []
+            params, starting = StartAgainParams(uri), []
             for origin in origins:
                 server.session.find(uri).buffer.replace(origin)
                 server.session.save(uri)

@@ -170,6 +170,7 @@ def _run(arguments: Sequence[str], forks: bool) -> int:
         say("not enough memory for texts of this size; give fewer or smaller ones")
         return 2
     except click.Abort:
+        say("interrupted")
         return 130
     except (_ReaderGoneError, OutputError):
         raise

@@ -145,6 +145,8 @@ def command(
             say(f"the mix does not pass {run}: {reason}{'' if anyway else f'; {ANYWAY_HINT}'}")
             if not anyway:
                 return 1
+        else:
+            say(f"the mix passes {run}")
     undo_command = write_taken(repo, origin, result) if write else None
     if origin is None and result.files:
         from excise_server.memory.reviewed import note_taken

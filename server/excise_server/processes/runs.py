@@ -133,8 +133,16 @@ def run(
     took, status = round(time.monotonic() - begun, 3), process.returncode
     passed = None if (reason := reason or _NO_VERDICT.get(status, "")) else status == 0
     if passed is False:
-        reason = f"exit status {status}" if status > 0 else f"ended by signal {-status}"
+        reason = f"exit status {status}{_killed(status - 128)}" if status > 0 else "killed"
     return Ended(passed, reason, took, bytes(output.end), output.cut)
+
+
+def _killed(number: int) -> str:
+    """Return which signal a shell means by an exit status above 128, if there is one."""
+    try:
+        return f" ({signal.Signals(number).name})"
+    except ValueError:
+        return ""
 
 
 def _wait(
@@ -203,7 +211,7 @@ def check(
     Returns: why the mix did not pass, or ""; and then what may be left and the end of the output.
     """
     check_command(command)
-    ended = run(command, folder, seconds=seconds, stop=stop)
+    ended = run(command, folder, seconds=seconds, candidate="mix", stop=stop)
     if ended.passed:
         return "", []
     text = ended.output[-_SHOWN_BYTES:].decode("utf-8", "replace").rstrip()
