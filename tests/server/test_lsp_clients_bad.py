@@ -242,7 +242,7 @@ def test_a_conflict_is_a_question_to_a_client_that_can_be_asked(tmp_path: Path):
     with user.client as client:
         user.open()
         run = taking(work.uri, "worktree:ada")
-        for choice, taken in (("Cancel", False), ("Take it all the same", True)):
+        for choice, taken in (("Cancel", False), ("Take it with conflict markers", True)):
             asked = client.request("workspace/executeCommand", run)
             message = client.wait(lambda m: m.get("method") == "window/showMessageRequest")
             assert "a.py" in message["params"]["message"]

@@ -221,9 +221,29 @@ def test_a_hunk_in_conflict_is_refused_with_both_texts_unless_it_is_wanted(repo)
     one_line(refused, "a.py#9 of gil", "return a + 11'", "return a + 111'", "--conflicts")
     one_line(excise("take", "--repo", str(repo.path), "gil", "a.py#9"), "--conflicts")
     assert b"a + 44" in take(repo, "gil", "a.py#21").out.encode()
-    patch = take(repo, "gil", "--conflicts").out.encode()
-    repo.git("apply", "--check", stdin=patch)
-    assert b"+    return a + 111\n" in patch
+    ran = take(repo, "gil", "--conflicts")
+    repo.git("apply", "--check", stdin=ran.out.encode())
+    added = [line[1:] for line in ran.out.split("\n") if line[:1] == "+"]
+    assert added[1:] == [
+        "<<<<<<< the target", "=======", "    return a + 111", ">>>>>>> gil", "    return a + 44"
+    ]  # fmt: skip
+    assert "note: a.py: in conflict: resolve it between the markers" in ran.err
+    refused = excise("take", "--repo", str(repo.path), "gil", "--conflicts", "--run", "true")
+    one_line(refused, "nothing is run: a.py is in conflict", code=1)
+    one_line(excise("take", "--repo", str(repo.path), "gil", "a.py#9", "--conflicts"), "a.py#9")
+
+
+def test_a_file_that_the_target_deleted_is_left_out_of_what_is_taken_with_markers(repo):
+    worktree(repo, "gil", b__txt="two\n")
+    edit = repo.path.parent / "gil" / "a.py"
+    edit.write_text(edit.read_text().replace("a + 4", "a + 44"))
+    repo.git("rm", "--quiet", "a.py")
+    repo.git("commit", "--quiet", "--message", "less")
+    settle(repo)
+    ran = take(repo, "gil", "--conflicts", "--format", "json")
+    assert {part["path"] for part in ran.json["parts"]} == {"b.txt"}
+    assert "a.py: not taken: the target deleted" in " ".join(ran.json["notes"])
+    one_line(excise("take", "--repo", str(repo.path), "gil", "a.py", "--conflicts"), "deleted")
 
 
 def test_a_file_that_is_called_like_a_candidate(repo):

@@ -22,7 +22,7 @@ from excise_server.cli.progress import progress
 from excise_server.cli.review import opened, read_candidates
 from excise_server.cli.streams import say
 from excise_server.cli.verdicts import run_on_mix
-from excise_server.foundation.escape import source_text, visible
+from excise_server.foundation.escape import shown_name, source_text, visible
 from excise_server.foundation.files import file_error
 from excise_server.foundation.inputs import SourceError
 from excise_server.processes.lifetime import held_signals
@@ -42,7 +42,7 @@ _MAX_PLAN = 10_000_000
     "--plan", metavar="FILE", help="Take what a program chose (docs/json.md); - to read it."
 )
 @click.option("--digest", metavar="DIGEST", help="Only if the review still has this digest.")
-@click.option("--conflicts", is_flag=True, help="Also take parts that conflict with the target.")
+@click.option("--conflicts", is_flag=True, help="Write files in conflict with git's markers.")
 @click.option("--split", is_flag=True, help="Take hunks without those that belong with them.")
 @click.option("--anyway", is_flag=True, help="Also take a mix that cannot work: see below.")
 @click.option("--write", is_flag=True, help="Change the files of this checkout, all or none.")
@@ -70,7 +70,7 @@ def command(
       excise take claude-a | git apply             the same, applied to your files
 
     A hunk is named by the lines of the origin, as excise review shows it. Nothing is taken if two
-    choices overlap, or if the target has changed the same lines since (--conflicts takes these).
+    choices overlap, or if the target has changed the same lines since (--conflicts writes git's markers).
     If a file has the name of a candidate, write ./NAME.
 
     Hunks of a candidate that share a new name belong together: one of them is taken with the
@@ -134,6 +134,9 @@ def command(
             mend = error.mend.replace("excise take", f"excise take {options}", 1)
             say(str(error).replace(error.mend, mend, 1) if options else str(error))
             return 1
+    if run is not None and result.marked:
+        say(f"nothing is run: {shown_name(result.marked[0])} is in conflict; take it without --run")
+        return 1
     if run is not None and result.files:
         repository = opened(repo)
         linked = checked_links(repository, result.origin, asked.link)

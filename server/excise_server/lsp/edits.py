@@ -76,6 +76,7 @@ def _in_form(of_documents: object, changes: Sequence[Change]) -> t.WorkspaceEdit
 
 
 ANYWAY = "Take it all the same"
+_WITH_MARKERS = "Take it with conflict markers"
 BROKEN_MIX = "brokenMix"
 """The kind in the data of the error, by which a client knows it."""
 
@@ -109,9 +110,9 @@ async def pick(ls: ExciseServer, message: str, titles: Sequence[str]) -> str | N
     return None if chosen is None or chosen.title not in titles else chosen.title
 
 
-async def agreed(ls: ExciseServer, message: str) -> bool:
+async def agreed(ls: ExciseServer, message: str, title: str = ANYWAY) -> bool:
     """Ask the user whether to take something all the same; False if the client cannot ask."""
-    return await pick(ls, message, [ANYWAY, "Cancel"]) == ANYWAY
+    return await pick(ls, message, [title, "Cancel"]) == title
 
 
 async def take(ls: ExciseServer, params: p.TakeParams) -> dict[str, Any]:
@@ -269,9 +270,9 @@ async def _apply(
 async def _in_spite_of_conflicts(
     ls: ExciseServer, params: p.TakeParams, error: RequestFailed
 ) -> dict[str, Any]:
-    """Ask whether to take it in spite of conflicts, or raise the error."""
+    """Ask whether to take it with git's conflict markers, or raise the error."""
     message = f"{error.message.partition(CONFLICTS_HINT)[0].rstrip('; ')}."
-    if CONFLICTS_HINT not in error.message or not await agreed(ls, message):
+    if CONFLICTS_HINT not in error.message or not await agreed(ls, message, _WITH_MARKERS):
         raise error
     choices = [replace(choice, conflicts=True) for choice in params.choices]
     return await take(ls, replace(params, choices=choices))

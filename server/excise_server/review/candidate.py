@@ -70,6 +70,7 @@ class Candidate:
     - ``disputed``: by path of a conflict, the lines (from, to) of the target, if they are known.
     - ``conflict_kinds``: by path of a conflict, git's word for its kind: ``content``,
       ``modify/delete``.
+    - ``marked``: by path of a conflict, the file as git writes it, with markers, if git does.
     - ``beyond_git``: by path, the lines (from, to) of the result that are merged by a rule of ours,
       where git has a conflict.
     - ``made_for``: the branch that it was made for, if that is not the target, and the revision.
@@ -101,6 +102,7 @@ class Candidate:
     conflicts: dict[str, str] = field(default_factory=dict)
     disputed: dict[str, tuple[tuple[int, int], ...]] = field(default_factory=dict)
     conflict_kinds: dict[str, str] = field(default_factory=dict)
+    marked: dict[str, Side] = field(default_factory=dict)
     beyond_git: dict[str, tuple[tuple[int, int], ...]] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     made_for: tuple[str, str] = ("", "")

@@ -84,7 +84,10 @@ class NewLines:
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """A change that is not in lines: a name, a mode, a byte order mark, or the whole file."""
+    """A change that is not in lines: a name, a mode, a byte order mark, or the whole file.
+
+    A whole file in conflict is ``marked``: as git writes it.
+    """
 
     owner: Candidate
     path: str
@@ -113,9 +116,10 @@ def composed_file(
         before = by_kind.setdefault(fact.kind, fact)
         if before.value != fact.value:
             raise _overlap(before, fact)
-    replacement = by_kind.get("file")
+    replacement = by_kind.get("file") or by_kind.get("marked")
     if replacement is not None:
-        pieces: list[NewLines | Fact] = [*lines, *(fact for fact in facts if fact.kind != "file")]
+        kind = replacement.kind
+        pieces: list[NewLines | Fact] = [*lines, *(fact for fact in facts if fact.kind != kind)]
         if pieces:
             raise _overlap(replacement, pieces[0])
         side = replacement.change.new

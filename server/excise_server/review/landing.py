@@ -125,8 +125,8 @@ def land(
     - ``related``: the pairs of candidates that are not independent.
     - ``in_target``: by id, what files that a candidate leaves alone use and it takes away.
     - ``claims``: by id, what is said of a candidate by itself.
-    - ``anyway``: whether what is broken, breaks something or is in conflict lands with a
-      note.
+    - ``anyway``: whether what is broken, or breaks something, lands with a note. A conflict never
+      does.
     """
     related = list(related)
     obstacles = {
@@ -139,7 +139,7 @@ def land(
         obstacles[own].append(why)
     notes = []
     for candidate in chosen.candidates if anyway else ():
-        wanted = [each for each in obstacles[candidate.id] if each.word != "empty"]
+        wanted = [e for e in obstacles[candidate.id] if e.word not in ("empty", "conflicts")]
         notes += [f"{shown_name(candidate.label)}: {each.message}" for each in wanted]
         obstacles[candidate.id] = [e for e in obstacles[candidate.id] if e not in wanted]
     by_id = {candidate.id: candidate for candidate in chosen.candidates}
@@ -213,7 +213,7 @@ def _union(
     Raises BrokenMixError if the union cannot work, and nobody is known to bring that.
     """
     while True:
-        choices = [Choice(candidate.id, in_conflict=anyway) for candidate in order]
+        choices = [Choice(candidate.id) for candidate in order]
         try:
             return order, take([order], choices, anyway=anyway, by_steps=True)
         except OverlapError as error:

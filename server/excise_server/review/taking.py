@@ -57,7 +57,7 @@ from excise_server.review.imports import PythonFiles, WrongUse
 from excise_server.review.merged_bytes import Conversion, conversion
 from excise_server.review.mixes import BrokenMixError, Finding, Mix, Piece, edit_of_line, mending
 
-CONFLICTS_HINT = "take it all the same with --conflicts"
+CONFLICTS_HINT = "--conflicts writes git's conflict markers"
 _PLAIN = re.compile(r"[\w@%+=:,./][\w@%+=:,./#-]*", re.ASCII)
 
 
@@ -69,7 +69,8 @@ class Choice:
     - ``path``: a file, by its path in the target or in the candidate; empty for all files.
     - ``lines``: a hunk, by the lines (from, to) of the target; None for the whole file with its
       name and mode.
-    - ``in_conflict``: whether to take it even if the target changed the same lines.
+    - ``in_conflict``: whether a file in which the target changed the same lines is taken as git
+      writes it, with markers.
     """
 
     candidate: str
@@ -103,6 +104,7 @@ class Taken:
       changes, by path: as they are with it and with those before it.
     - ``beyond_git``: by path in the target, the lines (from, to) of the result that git would not
       merge.
+    - ``marked``: the files that have git's conflict markers.
 
     In a review, also the commit that the ``patch`` is for, and the digest of the review.
     """
@@ -116,6 +118,7 @@ class Taken:
     patch: bytes = b""
     steps: tuple[dict[str, FileEdit], ...] = ()
     beyond_git: dict[str, tuple[tuple[int, int], ...]] = field(default_factory=dict)
+    marked: tuple[str, ...] = ()
 
 
 def take(
@@ -129,7 +132,7 @@ def take(
     """Compose the chosen parts into one change of the target.
 
     Raises SourceError if a choice names nothing, two choices overlap, or one is in conflict with
-    the target and not wanted so. Raises BrokenMixError if the parts, put together, lack a name or
+    the target and not wanted with markers. Raises BrokenMixError if the parts, put together, lack a name or
     do not parse, although neither the origin nor any whole candidate is broken so.
 
     - ``tasks``: the candidates of a review, those of one task together: hunks are named among
@@ -180,6 +183,7 @@ class _Take:
         self.lines: dict[str, list[NewLines]] = defaultdict(list)
         self.facts: dict[str, list[Fact]] = defaultdict(list)
         self.origins: dict[str, Side | None] = {}
+        self.notes: list[str] = []
         for choice in choices:
             self._choose(choice)
         self.units = list(self._taken_units())
@@ -204,8 +208,11 @@ class _Take:
         taken = Taken(
             tuple(file for file in files if file.is_edit),
             tuple(part for _, parts in composed for part in parts),
-            (*self._said_of_units(), *self._checked(files, anyway=anyway), *said),
+            (*self.notes, *self._said_of_units(), *self._checked(files, anyway=anyway), *said),
             tuple(self.units),
+            marked=tuple(
+                path for path, own in self.facts.items() if any(f.kind == "marked" for f in own)
+            ),
         )
         for path, lo, hi, _ in beyond:
             taken.beyond_git[path] = (*taken.beyond_git.get(path, ()), (lo, hi))
@@ -293,19 +300,19 @@ class _Take:
             hint = f"it changes {first_few(paths, 8)}"
             raise SourceError(f"{label} does not change {shown_name(choice.path)}", hint=hint)
         for file in files:
-            pieces = self._pieces(candidate, file, choice)
-            self._add(candidate, file, list(pieces), in_conflict=choice.in_conflict)
+            marked = _marked(candidate, file) if choice.in_conflict and not choice.lines else None
+            path = None if choice.lines else _path_in_conflict(candidate, file)
+            if path is not None and marked is None and choice.in_conflict and not choice.path:
+                why = candidate.conflicts[path]
+                self.notes.append(f"{shown_name(path)}: not taken: {why}, and git has no markers")
+                continue
+            pieces = self._pieces(candidate, file, choice) if marked is None else [marked]
+            self._add(candidate, file, list(pieces))
 
     def _add(
-        self,
-        candidate: Candidate,
-        file: ReviewedFile,
-        pieces: Sequence[NewLines | Fact],
-        *,
-        in_conflict: bool,
+        self, candidate: Candidate, file: ReviewedFile, pieces: Sequence[NewLines | Fact]
     ) -> None:
-        if not in_conflict:
-            _check_conflicts(candidate, file, pieces)
+        _check_conflicts(candidate, file, pieces)
         for piece in pieces:
             self.origins[file.path] = file.origin
             if isinstance(piece, NewLines):
@@ -413,7 +420,6 @@ class _Take:
                 for lines in unit.hunks
                 if lines not in unit.chosen
             ],
-            in_conflict=any(c.in_conflict for c in self.choices if c.candidate == candidate.id),
         )
 
     def _said_of_units(self) -> Iterator[str]:
@@ -443,6 +449,9 @@ class _Take:
         for file in files:
             path, old, new = file.old_path, file.old, file.new
             text = None if new is None or new.mode in (LINK, SUBMODULE) else new.text
+            if any(piece.kind == "marked" for piece in self.facts[path]):
+                notes.append(f"{shown_name(file.path)}: in conflict: resolve it between the markers")
+                continue
             before = [] if old is None or old.text is None else [old.text]
             if text is None or text in before:
                 continue
@@ -521,7 +530,7 @@ class _Take:
     def _owner(self, path: str, line: int) -> Candidate | None:
         """Return the candidate of a line (from 1) of a file that was put together."""
         for fact in self.facts[path]:
-            if fact.kind == "file":
+            if fact.kind in ("file", "marked"):
                 return fact.owner
         if self.origins.get(path) is None:
             return None
@@ -710,17 +719,23 @@ def _hunks(candidate: Candidate, file: ReviewedFile) -> _Hunks:
     return _Hunks(parts, conversion(new, old))
 
 
+def _path_in_conflict(candidate: Candidate, file: ReviewedFile) -> str | None:
+    paths = (file.changes[0].path, file.path)
+    return next((path for path in paths if path in candidate.conflicts), None)
+
+
 def _check_conflicts(
     candidate: Candidate, file: ReviewedFile, pieces: Iterable[NewLines | Fact]
 ) -> None:
     """Refuse parts that the target changed as well, showing both texts."""
-    change = file.changes[0]
-    path = next((p for p in (change.path, file.path) if p in candidate.conflicts), None)
+    path = _path_in_conflict(candidate, file)
     if path is None:
         return
-    hint = CONFLICTS_HINT
+    hint = CONFLICTS_HINT if path in candidate.marked else ""
     spans = candidate.disputed.get(path)
     for piece in pieces:
+        if isinstance(piece, Fact) and piece.kind == "marked":
+            continue
         if spans is None:
             reason = f"{piece.name}: {candidate.conflicts[path]}"
             raise SourceError(reason, hint=hint)
@@ -731,6 +746,27 @@ def _check_conflicts(
             wanted = text_of_bytes(piece.data) or ""
             texts = f"the target has {_shown(target)}, the candidate {_shown(wanted)}"
             raise SourceError(f"{piece.name}: {candidate.conflicts[path]}: {texts}", hint=hint)
+
+
+_MARKER = re.compile(rb"^(<{7,}|\|{7,}|>{7,}) [0-9a-f]{40,64}$", re.MULTILINE)
+"""A line of git's between whose sides is a conflict, with the commit that a side has."""
+
+
+def _marked(candidate: Candidate, file: ReviewedFile) -> Fact | None:
+    """Return a file in conflict as git writes it, with the candidate's name at its side."""
+    change = file.changes[0]
+    path = next((p for p in (change.path, file.path) if p in candidate.marked), None)
+    if path is None:
+        return None
+    sides = {b"<": "the target", b"|": "the base", b">": printable(candidate.label)}
+
+    def named(match: re.Match[bytes]) -> bytes:
+        return match[1] + b" " + sides[match[1][:1]].encode("utf-8", "replace")
+
+    side = candidate.marked[path]
+    data = _MARKER.sub(named, side.data)
+    new = replace(side, data=data, blob="")
+    return Fact(candidate, file.path, "marked", data, replace(change, new=new))
 
 
 def _meets_any(lo: int, hi: int, spans: Sequence[tuple[int, int]]) -> bool:

@@ -125,6 +125,7 @@ class ReplayedCandidate:
     - ``moves``: the new paths of those of its files that the target renamed.
     - ``unread``: those of its files that cannot be read in the target, and why.
     - ``kinds``: git's word for the kind of each conflict, by path.
+    - ``marked``: files in conflict as git writes them, with markers.
     - ``notes``: what else is said of the merge.
     """
 
@@ -133,6 +134,7 @@ class ReplayedCandidate:
     moves: Mapping[str, str] = field(default_factory=dict)
     unread: Mapping[str, str] = field(default_factory=dict)
     kinds: Mapping[str, str] = field(default_factory=dict)
+    marked: Mapping[str, Side] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
     @property
@@ -159,6 +161,7 @@ class ReplayedCandidate:
             own, old=files.old, new=files.new, conflicts=files.conflicts, disputed=files.disputed,
             beyond_git=files.beyond_git,
             conflict_kinds={p: self.kinds.get(p) or _kind(files, p) for p in files.conflicts},
+            marked=dict(self.marked),
             notes=(*own.notes, *notes),
             own_old=self.read.sides.old, own_new=self.read.sides.new,
         )  # fmt: skip
@@ -638,7 +641,12 @@ def _with_conflicts(
         result.conflicts[path] = reason
         if path in files.disputed:
             result.disputed[path] = files.disputed[path]
-    return replace(each, files=result, kinds=answer.kinds)
+    marked = {
+        path: sides.new[path]
+        for path in result.conflicts
+        if answer.kinds[path] in _OF_LINES and path in sides.new
+    }
+    return replace(each, files=result, kinds=answer.kinds, marked=marked)
 
 
 @dataclass(frozen=True, slots=True)

@@ -172,7 +172,7 @@ async function takeFiles(parts: Parts, argument: unknown, path?: string): Promis
   const conflicts = work.conflicts.map((conflict) => conflict.path).filter((file) => path === undefined || file === path);
   if (conflicts.length > 0) {
     const question = `${message(work.label, 60)} and your branch changed the same lines in ${message(conflicts.map((file) => plain(file, 60)).join(", "))}.`;
-    await confirmed(question, "Your branch's lines there are replaced. One undo takes it back.", "Take Its Lines");
+    await confirmed(question, "The file gets git's conflict markers there, between which you choose. One undo takes it back.", "Take with Conflict Markers");
   }
   const choices = [{ candidate: work.id, path: path ?? null, conflicts: conflicts.length > 0 }];
   await takeChoices(parts, folder, choices, `Take ${path === undefined ? "" : `${path} of `}${work.label}`);

@@ -33,7 +33,7 @@ describe("the command Add Candidate", () => {
       await show(vscode.Uri.file(path));
       const all = await until(() => listed("inventory.py"), (ids) => ids.includes("ref:pull/12"));
       assert.ok(all.includes("folder:copy"), all.join());
-      assert.deepEqual(await listed("new/more.py"), ["folder:copy"]);
+      assert.deepEqual(await until(() => listed("new/more.py"), (ids) => ids.length > 0), ["folder:copy"]);
     } finally {
       rmSync(join(folder, ".git"), { recursive: true, force: true });
       writeFileSync(path, origin());

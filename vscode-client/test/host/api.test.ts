@@ -20,7 +20,7 @@ describe("the exported API", () => {
     });
     assert.equal(report.clusters.flatMap(({ members }) => members).length, 5);
     assert.ok(report.hunks.some(({ variants }) => variants.length > 1));
-    assert.match(report.signature, /^es\|/);
+    assert.match(report.signature, /^pes\|/);
   });
 
   it("tells of a newer report", async () => {
