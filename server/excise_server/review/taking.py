@@ -132,8 +132,8 @@ def take(
     """Compose the chosen parts into one change of the target.
 
     Raises SourceError if a choice names nothing, two choices overlap, or one is in conflict with
-    the target and not wanted with markers. Raises BrokenMixError if the parts, put together, lack a name or
-    do not parse, although neither the origin nor any whole candidate is broken so.
+    the target and not wanted with markers. Raises BrokenMixError if the parts, put together, lack a
+    name or do not parse, although neither the origin nor any whole candidate is broken so.
 
     - ``tasks``: the candidates of a review, those of one task together: hunks are named among
       them.
@@ -450,7 +450,8 @@ class _Take:
             path, old, new = file.old_path, file.old, file.new
             text = None if new is None or new.mode in (LINK, SUBMODULE) else new.text
             if any(piece.kind == "marked" for piece in self.facts[path]):
-                notes.append(f"{shown_name(file.path)}: in conflict: resolve it between the markers")
+                where = shown_name(file.path)
+                notes.append(f"{where}: in conflict: resolve it between the markers")
                 continue
             before = [] if old is None or old.text is None else [old.text]
             if text is None or text in before:
