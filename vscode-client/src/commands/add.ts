@@ -81,18 +81,27 @@ async function fromFolder(parts: Parts, argument: unknown): Promise<void> {
   const options = { canSelectFolders: true, canSelectFiles: false, title: `A folder that began as a copy of ${nameOf(base)}`, openLabel: "Add" };
   const folder = from instanceof vscode.Uri ? from : chosen((await vscode.window.showOpenDialog(options))?.[0]);
   const changed: [vscode.Uri, Unread][] = [];
+  let created = 0;
   for (const file of await filesBelow(folder)) {
     const own = vscode.Uri.joinPath(base, path.posix.relative(folder.path, file.path));
     const [before, text] = await Promise.all([own, file].map((one) => textOf(one).catch(() => undefined)));
-    if (text !== undefined && text !== before && !(await vscode.workspace.fs.readFile(file)).includes(0)) {
+    if (text === undefined || text === before || (await vscode.workspace.fs.readFile(file)).includes(0)) {
+      continue;
+    }
+    if (before === undefined) {
+      created += 1; // nothing to compare it with
+    } else {
       changed.push([own, { id: `folder:${nameOf(folder)}`, read: () => Promise.resolve({ text, label: nameOf(folder) }) }]);
     }
     if (changed.length > MOST_FILES) {
       throw new Halt(`over ${MOST_FILES} files of ${nameOf(folder)} are not as they are here`);
     }
   }
+  if (created > 0) {
+    void vscode.window.showInformationMessage(`Excise: ${count(created, "new file")} of ${message(nameOf(folder))} not compared: not here before.`);
+  }
   if (changed.length === 0) {
-    throw new Halt(`${nameOf(folder)} has no text that is not here`);
+    throw new Halt(`${nameOf(folder)} has no other text of a file that is here`);
   }
   for (const [own, revision] of changed) {
     await add(parts, own, [revision]);
