@@ -23,7 +23,6 @@ import sys
 import warnings
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
-from functools import lru_cache
 from typing import Any, Literal, NamedTuple
 
 from excise.errors import Unparsable
@@ -155,9 +154,9 @@ def _python(
     path = reading.path or "a.py"
     if _NOTEBOOK.search(after) or path.endswith((".pyi", ".ipynb")):
         return [], 0
-    error = _refused(after)
+    error = _refused(after, texts)
     if error is not None:
-        if _refused(before) is not None:
+        if _refused(before, texts) is not None:
             return [], 0
         line = max(error.lineno or 1, 1)
         if _is_lasting(error, before, after, reading, texts, cancel):
@@ -166,15 +165,20 @@ def _python(
     name = path.rpartition("/")[2]
     if not name.endswith((".py", ".pyw")) and ("." in name or name[:1].isupper()):
         return [], 0  # a description of a build, which whoever reads it gives names
-    return list(_missing(before, after, name, frozenset(given))), 0
+    return list(_missing(before, after, name, frozenset(given), texts)), 0
 
 
-@lru_cache(maxsize=16)
-def _refused(text: str) -> SyntaxError | None:
-    """Return why Python's own compiler refuses a text, or None.
+def _refused(text: str, texts: ParsedTexts) -> SyntaxError | None:
+    """Return why Python's own compiler refuses a text, or None; it is asked once.
 
-    Raises Unparsable if it gives up. The last ones are kept: several candidates create one text.
+    Raises Unparsable if it gives up.
     """
+    if text not in texts.compiled:
+        texts.compiled[text] = _compiled(text)
+    return texts.compiled[text]
+
+
+def _compiled(text: str) -> SyntaxError | None:
     if len(text) > MOST or "\0" in text:
         raise Unparsable("no text for Python")
     sys.audit("excise.parse", PARSER, text.encode("utf-8", "surrogatepass"))
@@ -219,7 +223,9 @@ def _is_lasting(
     return bool(texts.tree(after, reading, cancel).root_node.has_error)
 
 
-def _missing(before: str, after: str, name: str, given: frozenset[str]) -> Iterator[Broken]:
+def _missing(
+    before: str, after: str, name: str, given: frozenset[str], texts: ParsedTexts
+) -> Iterator[Broken]:
     """Yield the names that an edit begins to miss, each once: who misses some already is silent."""
     given |= GIVEN
     if not _unbound(after, given):
@@ -228,7 +234,8 @@ def _missing(before: str, after: str, name: str, given: frozenset[str]) -> Itera
     may_hide = (_CONTINUED, _THERE, _BUILTINS, _ALL_IGNORED)
     if any(pattern.search(after) for pattern in may_hide):
         return
-    earlier = _unbound(before, given) if before and _refused(before) is None else set()
+    is_read = before and _refused(before, texts) is None
+    earlier = _unbound(before, given) if is_read else set()
     if earlier and list(_undefined(before, name, given)):
         return  # whoever runs this file gives it names
     found = list(_undefined(after, name, given))

@@ -138,6 +138,8 @@ class ParsedTexts:
         self._room = TREES_KEPT
         self._blanked: dict[tuple[str, str], str] = {}
         self._refused: dict[tuple[str, Reading], str] = {}
+        self.compiled: dict[str, SyntaxError | None] = {}
+        """Why Python's own compiler refuses a text, or None."""
 
     def read(
         self,
@@ -225,4 +227,6 @@ class ParsedTexts:
         for known in tables:
             for key in [key for key in known if key[0] not in kept]:
                 del known[key]
+        for text in self.compiled.keys() - kept:
+            del self.compiled[text]
         self._room = TREES_KEPT - sum(len(text) for text, _ in self._kept_trees)
