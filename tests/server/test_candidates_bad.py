@@ -91,6 +91,27 @@ def test_content_that_a_partial_clone_has_not_is_said_and_not_fetched(repo):
     assert "b.txt: its content is not in this clone, not compared" in entry["notes"]
 
 
+def test_a_clone_without_contents_says_so_of_each_candidate_and_fetches_nothing(repo, tmp_path):
+    """Git itself would fetch them, and ends where it may not."""
+    path = edited(repo, "ada")
+    committed(repo, "ada")
+    write(path, "b.txt", "two\n")
+    repo.git("branch", "bo", "ada")
+    repo.git("config", "uploadpack.allowFilter", "true")
+    clone = tmp_path / "clone"
+    repo.git("clone", "--quiet", "--filter=blob:none", f"file://{repo.path}", clone)
+    objects = sorted((clone / ".git" / "objects").rglob("*"))
+    options = ("--repo", str(clone), "--git", "origin/ada")
+    [entry] = excise("review", *options, "--format", "json").json["candidates"]
+    why = "a.py: its content is not in this clone, not compared"
+    assert (entry["why"], entry["notes"]) == ([why], [why])
+    one_line(excise("take", "origin/ada", *options), f"origin/ada: {why}")
+    landed = excise("land", *options)
+    assert landed.code == 1
+    assert why in landed.err
+    assert sorted((clone / ".git" / "objects").rglob("*")) == objects
+
+
 def test_unborn_branches(repo, tmp_path, monkeypatch):
     edited(repo, "ada")
     bo = worktree(repo, "bo")

@@ -212,6 +212,7 @@ class Git:
         warnings: list[str] | None = None,
         index: str = "",
         environment: Mapping[str, str] | None = None,
+        common: str = "",
     ) -> bytes:
         """Return what a plumbing command prints.
 
@@ -223,6 +224,7 @@ class Git:
         - ``warnings``: receives what git says of a command that succeeds, line by line.
         - ``index``: the file of the index of a command that writes, which is not the repository's.
         - ``environment``: what else such a command reads, as ``GIT_AUTHOR_NAME``.
+        - ``common``: the folder of its config and objects, instead of the repository's.
         """
         words = 2 if arguments[0] in ("config", "worktree") else 1
         command = " ".join(arguments[:words])
@@ -237,6 +239,7 @@ class Git:
         line += self._users_files() if command in _READS_FILES and not self._is_scratch else ()
         own = {"GIT_INDEX_FILE": index, **(environment or {})} if index else {}
         own |= _OURS if self._is_scratch else {}
+        own |= {"GIT_COMMON_DIR": common} if common else {}
         line += [*self._bare, *([f"--git-dir={git_dir}"] if git_dir else []), *arguments]
         with tempfile.TemporaryFile() as source, tempfile.TemporaryFile() as out:
             with tempfile.TemporaryFile() as errors:

@@ -23,7 +23,7 @@ from excise_server.foundation.escape import visible
 from excise_server.foundation.files import is_refused_by_git, read_bytes
 from excise_server.foundation.inputs import SourceError
 from excise_server.git.command import Git
-from excise_server.git.repository import Blob, Repository
+from excise_server.git.repository import Blob, Repository, quoted, write_objects_of
 from excise_server.git.trees import OPTIONS, Sides, printed_trees, read_sides
 
 OLDEST = (2, 39)
@@ -160,16 +160,8 @@ def _scratch(repository: Repository, folder: str, target: TreeOf) -> Repository:
         shown = numbers[0] if numbers else "of no known version"
         raise SourceError(f"git {shown}: renames of the target unseen", hint="git 2.39 sees them")
     git_dir = os.path.join(folder, ".git")
-    for name in ("refs", "info", os.path.join("objects", "info")):
-        os.makedirs(os.path.join(git_dir, name))
-    is_long = len(target.commit) == _SHA256
-    config = "[core]\n\trepositoryformatversion = 1\n\tfsync = none\n\tcompression = 0\n"
-    config += f"[extensions]\n\tobjectformat = {'sha256' if is_long else 'sha1'}\n"
-    config += "[fastimport]\n\tunpackLimit = 1\n"
-    objects = os.path.join(repository.common, "objects")
-    _write(git_dir, "HEAD", b"ref: refs/heads/x\n")
-    _write(git_dir, "config", config.encode())
-    _write(git_dir, "objects/info/alternates", _quoted(objects).encode(*_NAMES) + b"\n")
+    kind = "sha256" if len(target.commit) == _SHA256 else "sha1"
+    write_objects_of(git_dir, repository.common, kind)
     for name in ("shallow", "info/attributes"):
         path = os.path.join(repository.common, *name.split("/"))
         if os.path.lexists(path):
@@ -177,9 +169,6 @@ def _scratch(repository: Repository, folder: str, target: TreeOf) -> Repository:
     for path, data in _attributes(repository, target).items():
         _write(folder, path, data)
     return Repository(git, folder, git_dir, git_dir, "")
-
-
-_NAMES = ("utf-8", "surrogateescape")
 
 
 def _write(folder: str, name: str, data: bytes) -> None:
@@ -205,15 +194,6 @@ def _attributes(repository: Repository, target: TreeOf) -> dict[str, bytes]:
         for path, data in found.items()
         if not is_refused_by_git(path) and len(data) <= _MAX_ATTRIBUTES
     }
-
-
-def _quoted(name: str) -> str:
-    """Return a name as git reads it in quotes."""
-    data = name.encode(*_NAMES)
-    return '"' + "".join(
-        f"\\{byte:03o}" if byte < 0x20 or byte >= 0x7F or byte in b'"\\' else chr(byte)
-        for byte in data
-    ) + '"'  # fmt: skip
 
 
 # --- the commits that are merged -----------------------------------------------------------------
@@ -293,7 +273,7 @@ class _Stream:
         self._parts.append("".join([heading, *above, tree]).encode())
         # What goes comes first: a folder may take the place of a file.
         for path, side in sorted(snapshot.files.items(), key=lambda file: file[1] is not None):
-            name = _quoted(path).encode()
+            name = quoted(path).encode()
             if side is None:
                 self._parts.append(b"D %b\n" % name)
             elif side.blob and (side.mode == SUBMODULE or not side.data):

@@ -15,6 +15,7 @@ from __future__ import annotations
 import os
 import re
 import stat
+import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -23,7 +24,7 @@ from itertools import chain, islice
 from excise_server.foundation.escape import visible
 from excise_server.foundation.files import contained, read_bytes
 from excise_server.foundation.inputs import MAX_BYTES, SourceError, too_large
-from excise_server.git.command import Git, NoRepositoryError
+from excise_server.git.command import Git, GitError, NoRepositoryError
 
 _MAX_TOTAL = 100_000_000
 _NAMED_TOGETHER = 50_000
@@ -161,7 +162,7 @@ class Repository:
         """Yield the ids of some blobs that exist, with their bytes."""
         if not (ids := "".join(f"{name}\n" for name in names)):
             return
-        out, position = self.git.run("cat-file", "--batch", stdin=ids.encode()), 0
+        (out, _), position = self._cat_file("--batch", stdin=ids.encode()), 0
         for name in names:
             match = _OBJECT.match(out, position)
             if match is None or match[1].decode() != name:
@@ -200,7 +201,8 @@ class Repository:
         zero = any(b"\n" in name for name in encoded)
         options = ["--batch-check", "--follow-symlinks", *(["-z"] if zero else [])]
         end = b"\0" if zero else b"\n"
-        out = self.git.run("cat-file", *options, stdin=b"".join(name + end for name in encoded))
+        asked = b"".join(name + end for name in encoded)
+        out, is_partial = self._cat_file(*options, stdin=asked)
         answers, position = list[tuple[str, int] | SourceError](), 0
         for name in encoded:
             # Git repeats the name, which may contain line ends, so it is compared, not parsed.
@@ -217,13 +219,66 @@ class Repository:
             elif out.startswith(name + b" ", position) and (match := _NOTHING.match(out, after)):
                 position = match.end()
                 answers.append(
-                    AbsentError("the file does not exist there")
-                    if match[1] == b"missing"
-                    else SourceError("the id is ambiguous")
+                    SourceError("the id is ambiguous")
+                    if match[1] != b"missing"
+                    else SourceError("its content is not in this clone")
+                    if is_partial
+                    else AbsentError("the file does not exist there")
                 )
             else:
                 raise SourceError(_NOT_UNDERSTOOD)
         return answers
+
+    def _cat_file(self, *options: str, stdin: bytes) -> tuple[bytes, bool]:
+        """Return what ``cat-file`` prints, and whether something is not in a partial clone.
+
+        There git would fetch what is missing, and gives up where it may not. Without the
+        repository's config it says that it is missing.
+        """
+        try:
+            return self.git.run("cat-file", *options, stdin=stdin), False
+        except GitError as error:
+            if "promisor" not in str(error):
+                raise
+        kind = self.git.run("rev-parse", "--show-object-format").decode().strip()
+        try:
+            with tempfile.TemporaryDirectory(prefix="excise-partial-") as folder:
+                write_objects_of(folder, self.common, kind)
+                out = self.git.run(
+                    "cat-file", *options, stdin=stdin, git_dir=self.git_dir, common=folder
+                )
+                return out, True
+        except OSError as error:
+            raise SourceError(f"no scratch repository: {error.strerror}") from error
+
+
+def write_objects_of(folder: str, common: str, kind: str) -> None:
+    """Write a repository that has nothing but another one's objects.
+
+    - ``kind``: the format of its ids, ``sha1`` or ``sha256``.
+    """
+    for name in ("refs", "info", os.path.join("objects", "info")):
+        os.makedirs(os.path.join(folder, name))
+    config = "[core]\n\trepositoryformatversion = 1\n\tfsync = none\n\tcompression = 0\n"
+    config += f"[extensions]\n\tobjectformat = {kind}\n[fastimport]\n\tunpackLimit = 1\n"
+    objects = quoted(os.path.join(common, "objects"))
+    files = {
+        "HEAD": b"ref: refs/heads/x\n",
+        "config": config.encode(),
+        "objects/info/alternates": objects.encode("utf-8", "surrogateescape") + b"\n",
+    }
+    for name, data in files.items():
+        with open(os.path.join(folder, *name.split("/")), "xb") as file:
+            file.write(data)
+
+
+def quoted(name: str) -> str:
+    """Return a name as git reads it in quotes."""
+    data = name.encode("utf-8", "surrogateescape")
+    return '"' + "".join(
+        f"\\{byte:03o}" if byte < 0x20 or byte >= 0x7F or byte in b'"\\' else chr(byte)
+        for byte in data
+    ) + '"'  # fmt: skip
 
 
 def open_folder(folder: str, folders: Sequence[str]) -> Repository:

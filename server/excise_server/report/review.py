@@ -261,7 +261,7 @@ def _candidate(
         tool=candidate.tool or None,
         task=number,
         rank=ranked.rank if ranked_task.is_ranked else None,
-        why=[visible(why) for why in ranked.why],
+        why=[visible(why) for why in candidate.unread or ranked.why],
         verdict=review.verdicts.outcome(candidate.id),
         checks=[d.CheckEntry.of(each) for each in review.verdicts.checks.get(candidate.id, ())],
         broken=[visible(why) for why in ranked.broken],

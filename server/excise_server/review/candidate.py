@@ -118,6 +118,12 @@ class Candidate:
         return self.own_old, self.own_new
 
     @property
+    def unread(self) -> tuple[str, ...]:
+        """Why nothing of it can be compared, if that is so."""
+        found = [note for note in self.notes if note.endswith(", not compared")]
+        return () if self.old or self.new else tuple(found)
+
+    @property
     def kind(self) -> str:
         """The kind of its first name, most often one of `SCHEMES`."""
         return SCHEMES[0] if self.is_given else self.id.partition(":")[0]

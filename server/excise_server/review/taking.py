@@ -294,6 +294,8 @@ class _Take:
         """Add the pieces of a choice."""
         candidate = self._candidate(choice.candidate)
         files = self._files_of(choice)
+        if not files and candidate.unread:
+            raise SourceError(f"{shown_name(candidate.label)}: {candidate.unread[0]}")
         if not files and choice.path:
             paths = [shown_name(file.path) for file in self._files_of(Choice(candidate.id))]
             label = shown_name(candidate.label)

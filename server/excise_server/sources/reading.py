@@ -162,7 +162,7 @@ class ReplayedCandidate:
             beyond_git=files.beyond_git,
             conflict_kinds={p: self.kinds.get(p) or _kind(files, p) for p in files.conflicts},
             marked=dict(self.marked),
-            notes=(*own.notes, *notes),
+            notes=tuple(dict.fromkeys((*own.notes, *notes))),
             own_old=self.read.sides.old, own_new=self.read.sides.new,
         )  # fmt: skip
 
