@@ -29,6 +29,7 @@ CONFIGURED = frozenset((
 """Names of files in which a project says which names are there without a definition."""
 
 _KEYS = ("builtins", "additional-builtins", "additional_builtins")
+_WORD = re.compile(r"\w+")
 _GIVES = re.compile(
     r"\bbuiltins(?:__)?\.(\w+)\s*=(?!=)"
     r"""|\bsetattr\(\s*_*builtins?_*\s*,\s*['"](\w+)|builtins?_*\.__dict__\[['"](\w+)"""
@@ -110,11 +111,17 @@ def given_twice(
         target = _text(candidate.old.get(path))
         if path in candidate.conflicts or not target or target == texts[0] or None in texts:
             continue
-        base, head, merged = (names_of(path, text or "") for text in texts)
-        now = names_of(path, target)
-        for key, given in merged.items():
-            is_new = key not in base and len(head.get(key, ())) == len(now.get(key, ())) == 1
-            if is_new and len(given) == 2 and not is_one_thing(path, head[key], now[key]):
+        base, head = (names_of(path, text or "") for text in texts[:2])
+        # Most often the target's new lines have none of its names, and two texts are not parsed.
+        before = set((texts[0] or "").split("\n"))
+        words = set(_WORD.findall("\n".join(set(target.split("\n")) - before)))
+        new = [k for k, of in head.items() if len(of) == 1 and k not in base]
+        new = [key for key in new if words.issuperset(_WORD.findall(key[1]))]
+        merged, now = (names_of(path, text or "") if new else {} for text in (texts[2], target))
+        for key in new:
+            given = merged.get(key, ())
+            is_twice = len(given) == 2 and len(now.get(key, ())) == 1
+            if is_twice and not is_one_thing(path, head[key], now[key]):
                 message = f"both it and the target give {printable(key[1])} ({shown_name(path)})"
                 yield Claim("collides", path, 0, message)
 
