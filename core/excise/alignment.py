@@ -40,16 +40,6 @@ class Edits:
         quarters = iter(self.flat)
         return map(Edit._make, zip(quarters, quarters, quarters, quarters, strict=True))
 
-    def maximal(self) -> list[Edit]:
-        """Return the edits with those that touch joined, as can happen where one slid down."""
-        joined: list[Edit] = []
-        for edit in self:
-            if joined and joined[-1].o_hi == edit.o_lo and joined[-1].a_hi == edit.a_lo:
-                before = joined.pop()
-                edit = Edit(before.o_lo, edit.o_hi, before.a_lo, edit.a_hi)
-            joined.append(edit)
-        return joined
-
 
 class Region(NamedTuple):
     """Token positions of a divergent region in O, A and B (each from and to, exclusive)."""

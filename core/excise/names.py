@@ -54,8 +54,7 @@ class NameScope(NamedTuple):
 class ScopedName(NamedTuple):
     """A name in a text: its line, the scope in which it stands, and what is done with it.
 
-    ``is_member``: it is bound for ``.name`` as well; ``is_plain``: and otherwise; ``is_promised``:
-    by a prototype, and the definition is elsewhere.
+    ``is_member``: it is bound for ``.name`` as well; ``is_plain``: and otherwise.
     """
 
     line: int
@@ -64,7 +63,6 @@ class ScopedName(NamedTuple):
     role: NameRole
     is_member: bool = False
     is_plain: bool = True
-    is_promised: bool = False
 
     @property
     def bound(self) -> tuple[Key, ...]:

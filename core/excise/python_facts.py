@@ -96,12 +96,6 @@ class Module:
         """The top-level statements."""
         return [piece.node for piece in self.pieces]
 
-    @cached_property
-    def definitions(self) -> tuple[str, ...]:
-        """Top-level functions and classes, in order, those below a condition included."""
-        names = [node.name for node in top_level(self.body) if isinstance(node, DEFINITION)]
-        return tuple(dict.fromkeys(names))
-
     @property
     def bound(self) -> frozenset[str]:
         """Names that are bound anywhere in the text."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Protocol
+from typing import Any
 
 from tests.reference import oracle
 from tests.reference.score import Verdict
@@ -48,16 +48,6 @@ class Outcome:
     def whitespace_only(self) -> bool:
         """Tell whether raw lines were scored because of guard 2."""
         return "whitespace-only" in self.notes
-
-
-class Implementation(Protocol):
-    """An aligner and the two forms of the score; ``language`` None means lexical tokens."""
-
-    def align(self, origin: Document, revision: Document, **options: Any) -> list: ...
-
-    def directed(self, origin: Document, a: Document, b: Document, **options: Any) -> Outcome: ...
-
-    def symmetric(self, origin: Document, a: Document, b: Document, **options: Any) -> Outcome: ...
 
 
 class Oracle:

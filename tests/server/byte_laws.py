@@ -204,10 +204,10 @@ def drifted(seed: int) -> str:
     if not hunks or names not in candidate.new:
         return "no hunk"
     try:
-        taken = take(
-            [[candidate]], [Choice(candidate.id, names, (h.lo, h.hi), True) for h in hunks]
-        )
+        taken = take([[candidate]], [Choice(candidate.id, names, (h.lo, h.hi)) for h in hunks])
     except SourceError as error:
+        if "the target changed" in error.reason:
+            return "refused: in conflict"
         if "has no" not in error.reason:  # the encoding of the target, for a character
             raise
         return "refused: no such character"

@@ -162,7 +162,7 @@ def test_a_hunk_that_lacks_a_name_is_refused_with_data_unless_it_is_wanted(
     error = client.refused("excise/apply", params)
     assert error["code"] == REQUEST_FAILED
     assert "uses re" in error["message"]
-    assert "of gpt" in error["message"]
+    assert "(gpt)" in error["message"]
     assert error["data"]["kind"] == "brokenMix"
     [finding] = error["data"]["findings"]
     assert (finding["line"], finding["kind"], finding["name"]) == (7, "name", "re")

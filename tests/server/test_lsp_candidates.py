@@ -664,7 +664,6 @@ def test_a_mix_that_lacks_a_name_is_refused_with_its_data(repo: Repo, client: Ra
     data = error["data"]
     assert data["kind"] == "brokenMix"
     assert [(f["path"], f["line"], f["name"]) for f in data["findings"]] == [("a.py", 7, "re")]
-    assert data["mend"].startswith("excise take ")
     (entry,) = taken(client, repo, choice, split=True, anyway=True)["contents"]
     assert "re.I" in after(entry, ORIGIN)
     assert "import re" not in after(entry, ORIGIN)

@@ -197,6 +197,7 @@ export interface ReviewCandidate {
 export interface ReviewFileEntry {
   readonly path: string;
   readonly kind: string;
+  readonly created: boolean;
   readonly mode: string | null;
   readonly text: string | null;
   readonly changes: readonly FileChangeEntry[];

@@ -40,7 +40,7 @@ export async function unlessBroken<T>(take: (anyway: boolean) => Promise<T>): Pr
     if (data?.kind !== "brokenMix") {
       throw error;
     }
-    const detail = "Take the missing parts as well, or take it as it is. One undo takes it back.";
+    const detail = "One undo takes it back.";
     await confirmed(message(why, 400), detail, "Take It Anyway");
     return take(true);
   }

@@ -223,10 +223,9 @@ cdef class NameWalk:
 
     cdef int push(
         self, Py_ssize_t line, scope, str name, int role, bint is_member=False,
-        bint is_plain=True, bint is_promised=False,
+        bint is_plain=True,
     ) except -1:
-        self.names.append(_new(ScopedName, (
-            line, scope, name, _ROLES[role], is_member, is_plain, is_promised)))
+        self.names.append(_new(ScopedName, (line, scope, name, _ROLES[role], is_member, is_plain)))
         return 0
 
     cdef Frame below(self, node, str node_type, int kind, int role, Frame above):
@@ -323,12 +322,11 @@ cdef class NameWalk:
         if is_passed_on(role) and above.before_kind & DOT:
             return self.push(line, scope, name, MEMBER)
         if is_passed_on(role) and start == above.name_start and scope.outer is not None:
-            return self.declared(line, scope.outer, name, above.kind, False)
+            return self.declared(line, scope.outer, name, above.kind)
         if role == BIND and above.kind & PATTERN and name[:1].isupper():
             return self.push(line, scope, name, READ)
         if role == BIND:
-            is_promised = node_type == "identifier" and above.type == "function_declarator"
-            return self.declared(line, scope, name, above.kind, is_promised)
+            return self.declared(line, scope, name, above.kind)
         if role == PARAMETER and not scope.is_function:
             return 0  # of a type or a prototype
         if is_passed_on(role):
@@ -350,14 +348,12 @@ cdef class NameWalk:
                 self.push(own, scope, match[0], READ)
         return 0
 
-    cdef int declared(
-        self, Py_ssize_t line, scope, str name, int parent, bint is_promised
-    ) except -1:
+    cdef int declared(self, Py_ssize_t line, scope, str name, int parent) except -1:
         """Collect a name that is declared in a scope, by what the node above is."""
         cdef bint is_class = scope.is_class
         cdef bint is_plain = is_class or not parent & FIELD_ONLY
         cdef bint is_member = is_class or not is_plain or parent & ENUM != 0
-        return self.push(line, scope, name, BIND, is_member, is_plain, is_promised)
+        return self.push(line, scope, name, BIND, is_member, is_plain)
 
 
 cdef object shifted(name, Py_ssize_t lines):

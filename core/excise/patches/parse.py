@@ -141,8 +141,8 @@ class _DiffReader:
     def number(self, at: int | None = None) -> int:
         return self.first + (self.at if at is None else at)
 
-    def warn(self, what: str, at: int | None = None) -> None:
-        self.warnings.append(Warned(self.number(at), what))
+    def warn(self, what: str) -> None:
+        self.warnings.append(Warned(self.number(), what))
 
     # --- headers ----------------------------------------------------------------------------------
 

@@ -16,7 +16,7 @@ import msgspec
 from excise_server.candidates.chosen import take_from_review
 from excise_server.candidates.scratch import checked_links, scratch_copy
 from excise_server.candidates.written import Checkout, opened_checkout
-from excise_server.cli.candidate_options import Asked, candidate_options, given_options
+from excise_server.cli.candidate_options import Asked, candidate_options
 from excise_server.cli.options import choice_option
 from excise_server.cli.progress import progress
 from excise_server.cli.review import opened, read_candidates
@@ -79,7 +79,7 @@ def command(
 
     A mix is checked: it is refused if it does not parse, if a name is missing, or (Python) if a
     method fell out of its class, although the origin and the whole candidates are fine. The message
-    names the hunk that is missing; --anyway takes the mix all the same. That a mix works is not
+    names who brings that; --anyway takes the mix all the same. That a mix works is not
     checked, and a note says where names are not.
 
     --run COMMAND runs it on the target with the mix in a scratch copy (what git ignores is not
@@ -130,10 +130,7 @@ def command(
                 folders=origin is not None,
             )
         except BrokenMixError as error:
-            # The command needs the options by which the candidates were found, too.
-            options = shlex.join(given_options("plan", "conflicts", "split"))
-            mend = error.mend.replace("excise take", f"excise take {options}", 1)
-            say(str(error).replace(error.mend, mend, 1) if options else str(error))
+            say(str(error))
             return 1
     if run is not None and result.marked:
         say(f"nothing is run: {shown_name(result.marked[0])} is in conflict; take it without --run")

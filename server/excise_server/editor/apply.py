@@ -10,10 +10,8 @@ in one hunk and B's in another compose. Unsaved edits between the hunks stay.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
-from itertools import pairwise
 from urllib.parse import unquote
 
 import msgspec
@@ -22,11 +20,9 @@ from excise import CancelFlag, Hunk
 from excise.text import normalise, raw_lines
 from excise_server.editor.analysis import Analysis, decisions_of
 from excise_server.editor.findings import listed, names_of
-from excise_server.foundation.escape import printable
-from excise_server.foundation.inputs import SourceError, first_few
+from excise_server.foundation.inputs import SourceError
 from excise_server.report.words import place_words
-from excise_server.review.hunks import hunk_name
-from excise_server.review.mixes import BrokenMixError, Mix, Piece, edit_of_line, mending
+from excise_server.review.mixes import BrokenMixError, Mix, edit_of_line
 from excise_server.wire.worker import Site
 
 
@@ -169,7 +165,7 @@ class ToCheck(msgspec.Struct, frozen=True, kw_only=True):
 
     - ``name``: the document's name for people, and for its language if ``language`` is None.
     - ``edits``: the edits of each action that is checked.
-    - ``others``: the hunks of candidates that may mend it, with the edit that takes each.
+    - ``others``: who has a text of a hunk, as people call them, and the edit that takes it.
     """
 
     name: str
@@ -178,7 +174,7 @@ class ToCheck(msgspec.Struct, frozen=True, kw_only=True):
     shown: str
     wholes: tuple[str, ...]
     edits: tuple[tuple[LineEdit, ...], ...]
-    others: tuple[tuple[Piece, LineEdit], ...]
+    others: tuple[tuple[str, LineEdit], ...]
 
 
 def to_check(analysis: Analysis, edits: Sequence[Sequence[LineEdit]]) -> ToCheck | None:
@@ -233,10 +229,7 @@ def _to_check(
         wholes=tuple(dict.fromkeys(normalise(revision.text) for revision in revisions)),
         edits=tuple(tuple(edit) for edit in edits),
         others=tuple(
-            (
-                Piece(listed(names[m] for m in v.members), hunk.lo, hunk.hi, v.text),
-                LineEdit(site.lo, site.hi, v.text),
-            )
+            (listed(names[m] for m in v.members), LineEdit(site.lo, site.hi, v.text))
             for hunk, site in given
             for v in hunk.variants
             if v.text != shown_at(lines, site) and not site.crossed
@@ -255,7 +248,6 @@ def check_edits(
     """
     before, lines = [document.origin, document.shown], raw_lines(document.shown)
     mix = Mix(document.name, before, lambda: document.wholes, document.language)
-    pieces = dict(document.others)
     errors: list[BrokenMixError | str] = []
     for edits in document.edits:
         if cancel is not None:
@@ -264,37 +256,19 @@ def check_edits(
         if not check.broken:
             errors.append("" if check.inherited else check.said)
             continue
-        composed = partial(_composed, lines, edits, pieces)
-        more = mending(mix, check, list(pieces), composed) or ()
-        name = printable(document.name)
-        names = [f"{name}#{hunk_name(p.lo, p.hi)} of {p.candidate}" for p in more]
-        broken = [replace(f, candidate=_brings(f.line, edits, pieces)) for f in check.broken]
-        errors.append(BrokenMixError(broken, first_few(names, 8), pieces=more))
+        broken = [replace(f, candidate=_brings(f.line, edits, document)) for f in check.broken]
+        errors.append(BrokenMixError(broken))
     return tuple(errors)
 
 
-def _brings(line: int, edits: Sequence[LineEdit], pieces: Mapping[Piece, LineEdit]) -> str:
+def _brings(line: int, edits: Sequence[LineEdit], document: ToCheck) -> str:
     """Return the candidates that bring a line, or the edit if it is the only one; or nothing."""
     index = edit_of_line([(e.lo, e.hi, len(raw_lines(e.text))) for e in edits], line)
     if index is None and len(edits) > 1:
         return ""
     edit = edits[index or 0]
-    for piece, whole in pieces.items():
+    for names, whole in document.others:
         is_within = whole.lo <= edit.lo and edit.hi <= whole.hi
         if is_within and edit.text.strip("\n") in whole.text:
-            return piece.candidate
+            return names
     return ""
-
-
-def _composed(
-    lines: list[str],
-    edits: Sequence[LineEdit],
-    pieces: dict[Piece, LineEdit],
-    more: Sequence[Piece],
-) -> str | None:
-    """Return the text with some more edits, or None if two are in each other's way."""
-    every = sorted({*edits, *(pieces[piece] for piece in more)}, key=lambda e: (e.lo, e.hi))
-    for edit, after in pairwise(every):
-        if after.lo < edit.hi or edit.lo == edit.hi == after.lo == after.hi:
-            return None
-    return apply_edits(lines, every)

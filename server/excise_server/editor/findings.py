@@ -317,14 +317,11 @@ MAX_PROBLEMS = 20
 
 
 def mix_problems(
-    analysis: Analysis,
-    refusals: Sequence[Mapping[str, Any] | None],
-    mending: Iterable[tuple[str, int, int]],
+    analysis: Analysis, refusals: Sequence[Mapping[str, Any] | None]
 ) -> tuple[MixProblem, ...]:
     """Return what the decisions break in the buffer.
 
     - ``refusals``: those of the texts of `excise_server.editor.apply.decided_mix`.
-    - ``mending``: the hunks that mend the first of them: whose, and which lines of the origin.
     """
     if refusals[0] is None or refusals[-1] is None:
         return ()
@@ -333,8 +330,6 @@ def mix_problems(
     for index, decision in enumerate(decisions_of(analysis)):
         if decision.variant is not None:
             taken[index] = analysis.hunks[index].variants[decision.variant]
-    pieces = listed(f"{who} ({place_words(lo, hi)})" for who, lo, hi in mending)
-    way = f"also take {pieces}" if pieces else "no hunk of a candidate mends it"
     problems = []
     for finding in refusals[-1]["findings"]:
         line, name = finding["line"] - 1, finding["name"]
@@ -347,7 +342,7 @@ def mix_problems(
         ]
         hunk = next(iter(holds or removes), None)
         who = "" if hunk is None else f" ({listed(names[m] for m in taken[hunk].members)})"
-        problems.append(MixProblem(line, f"{finding['message']}{who}; {way}", hunk))
+        problems.append(MixProblem(line, f"{finding['message']}{who}", hunk))
     return tuple(problems[:MAX_PROBLEMS])
 
 

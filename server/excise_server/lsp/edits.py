@@ -83,7 +83,7 @@ BROKEN_MIX = "brokenMix"
 
 def refused(refusal: Mapping[str, Any]) -> RequestFailed:
     """Return the error of a mix that is refused, with what a client needs to offer it anyway."""
-    data = {"kind": BROKEN_MIX, "findings": refusal["findings"], "mend": refusal["mend"]}
+    data = {"kind": BROKEN_MIX, "findings": refusal["findings"]}
     return RequestFailed(refusal["message"], data=data)
 
 

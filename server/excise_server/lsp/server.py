@@ -318,7 +318,7 @@ class ExciseServer(Connection):
         problems: tuple[MixProblem, ...] = ()
         if self._sound.get(key) != decided and (answer := await self.checked(mix)) is not None:
             refusals = answer["refusals"]
-            problems = mix_problems(outcome.analysis, refusals, answer["mending"][0])
+            problems = mix_problems(outcome.analysis, refusals)
             if refusals[0] is None:
                 self._sound[key] = decided
         self.publisher.note_problems(key, outcome, problems)

@@ -368,14 +368,6 @@ def _of_some(counts: Counter[str], everyone: int) -> list[str]:
     )
 
 
-def _comments(file: ReviewedFile, index: int, member: str) -> Iterable[str]:
-    hunk = file.hunks[index]
-    old = {line.strip() for line in raw_lines(hunk.text)}
-    text = next((text for ids, text in file.variants(hunk) if member in ids), "")
-    new = (line.strip() for line in raw_lines(text))
-    return (line for line in new if line not in old and COMMENT.match(f"+ {line}"))
-
-
 def _heads(file: ReviewedFile, hunk: Hunk) -> list[Head]:
     texts = [hunk.text, *(text for _, text in file.variants(hunk))]
     return heads_of_hunk(raw_lines(file.text or ""), hunk.lo, texts)

@@ -111,7 +111,7 @@ def taken_document(
 def refusal_entry(error: BrokenMixError) -> d.RefusalEntry:
     """Return why a mix is refused, for programs."""
     findings = [d.FindingEntry.of(found, name=visible(found.name)) for found in error.findings]
-    return d.RefusalEntry(message=error.reason, findings=findings, mend=error.mend)
+    return d.RefusalEntry(message=error.reason, findings=findings)
 
 
 def _is_edit_of_text(old: Side | None, new: Side | None) -> bool:

@@ -33,15 +33,6 @@ FindingKind = Literal["syntax", "name", "member", "attribute", "import", "call"]
 
 _Key = tuple[str, str, str, str]
 
-MOST_TRIED = 60
-"""Texts that are checked to find what mends a mix."""
-
-_NEAREST = 4
-"""Of them, those that do not mention the name that is missing."""
-
-MOST_READ = 3_000_000
-"""Characters of such texts, together."""
-
 _NAMES = {
     "UndefinedName": "uses {}, which nothing defines",
     "UndefinedLocal": "uses {} before it is assigned",
@@ -107,25 +98,13 @@ class Finding:
 
 
 class BrokenMixError(SourceError):
-    """The error for a mix that cannot work.
+    """The error for a mix that cannot work, with what is wrong (``findings``)."""
 
-    - ``findings``: what is wrong.
-    - ``pieces``: the hunks that mend it, where they are looked for.
-    - ``mend``: the command that takes what is missing as well, or empty.
-    """
-
-    def __init__(
-        self,
-        findings: Sequence[Finding],
-        missing: str = "",
-        mend: str = "",
-        pieces: Sequence[Piece] = (),
-    ) -> None:
+    def __init__(self, findings: Sequence[Finding]) -> None:
         shown = first_few([str(finding) for finding in findings])
-        command = f": {mend}" if mend else ""
-        way = f"with {missing} it is not{command}" if missing else "no hunk of a candidate mends it"
-        super().__init__(f"the mix is broken: {shown}; {way}", hint=ANYWAY_HINT)
-        self.findings, self.mend, self.pieces = tuple(findings), mend, tuple(pieces)
+        hint = f"take a candidate whole, or {ANYWAY_HINT}"
+        super().__init__(f"the mix is broken: {shown}", hint=hint)
+        self.findings = tuple(findings)
 
 
 @dataclass(frozen=True, slots=True)
@@ -369,16 +348,6 @@ def _places(tree: ast.Module) -> _Places:
     return places
 
 
-@dataclass(frozen=True, slots=True)
-class Piece:
-    """A hunk (lines from 0, exclusive) that may be taken as well, and its text by a candidate."""
-
-    candidate: str
-    lo: int
-    hi: int
-    text: str
-
-
 def edit_of_line(edits: Iterable[tuple[int, int, int]], line: int) -> int | None:
     """Return the index of the edit that wrote a line (from 1) of the new text, or None.
 
@@ -390,54 +359,3 @@ def edit_of_line(edits: Iterable[tuple[int, int, int]], line: int) -> int | None
             return index
         shift += count - (hi - lo)
     return None
-
-
-def mending(
-    mix: Mix,
-    check: Check,
-    pieces: Sequence[Piece],
-    composed: Callable[[Sequence[Piece]], str | None],
-) -> list[Piece] | None:
-    """Return pieces that leave nothing broken when they are taken as well, or None.
-
-    Each is tried: a piece that mentions a name need not bind it, and one that binds it may need
-    another one.
-
-    - ``pieces``: those that are not taken yet, the likelier first.
-    - ``composed``: returns the text with some of them, or None if they do not go together.
-    """
-    chosen: list[Piece] = []
-    tries, characters = MOST_TRIED, MOST_READ
-    while check.broken:
-        finding = check.broken[0]
-        better: tuple[Piece, Check] | None = None
-        for piece in _likely(finding, pieces):
-            if piece in chosen or (text := composed([*chosen, piece])) is None:
-                continue
-            tries, characters = tries - 1, characters - len(text)
-            if tries < 0 or characters < 0:
-                return None
-            tried = mix.check(text)
-            if finding.key not in {other.key for other in tried.broken}:
-                better = piece, tried
-                if len(tried.broken) < len(check.broken):
-                    break
-        if better is None:
-            return None
-        chosen.append(better[0])
-        check = better[1]
-    return chosen
-
-
-def _likely(finding: Finding, pieces: Sequence[Piece]) -> list[Piece]:
-    """Return the pieces that mention a name, or for syntax all of them, the nearest first.
-
-    Of others the nearest few follow: who renames something takes its name out of the lines near by.
-    """
-    nearest = sorted(pieces, key=lambda piece: abs(piece.lo + 1 - finding.line))
-    if finding.kind == "syntax":
-        return nearest
-    if not finding.name:
-        return list(pieces)
-    naming = [piece for piece in pieces if finding.name in piece.text]
-    return [*naming, *[piece for piece in nearest if piece not in naming][:_NEAREST]]

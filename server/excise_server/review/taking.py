@@ -16,7 +16,6 @@ of the candidate.
 from __future__ import annotations
 
 import re
-import shlex
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -53,12 +52,11 @@ from excise_server.review.hunks import (
     lines_named,
     review_files,
 )
-from excise_server.review.imports import PythonFiles, WrongUse
+from excise_server.review.imports import PythonFiles
 from excise_server.review.merged_bytes import Conversion, conversion
-from excise_server.review.mixes import BrokenMixError, Finding, Mix, Piece, edit_of_line, mending
+from excise_server.review.mixes import BrokenMixError, Finding, Mix, edit_of_line
 
 CONFLICTS_HINT = "--conflicts writes git's conflict markers"
-_PLAIN = re.compile(r"[\w@%+=:,./][\w@%+=:,./#-]*", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -445,7 +443,6 @@ class _Take:
         """Check the files that change, and return what to say of them."""
         files = list(files)
         broken: list[Finding] = []
-        missing: list[Choice] | None = []
         notes: list[str] = []
         said: dict[str, list[str]] = defaultdict(list)
         for file in files:
@@ -468,25 +465,18 @@ class _Take:
                 notes += map(str, found)
             elif found:
                 broken += found
-                others = self._others(path, owners)
-                more = mending(mix, check, others, partial(self._with_more, path, old))
-                if missing is not None and more is not None:
-                    missing += [Choice(p.candidate, path, (p.lo, p.hi)) for p in more]
-                else:
-                    missing = None
             elif not check.inherited and not any(
                 text == self._reviewed(owner, with_hunks=False)[path].changes[0].text
                 for owner in owners.values()
             ):
                 said[check.said].append(shown_name(file.path))
-        for finding, mend in self._wrong_uses(files):
+        for finding in self._wrong_uses(files):
             if anyway or finding.kind == "call":
                 notes.append(str(finding))
-                continue
-            broken.append(finding)
-            missing = [*missing, mend] if missing is not None and mend is not None else None
+            else:
+                broken.append(finding)
         if broken:
-            raise self._broken(broken, missing and list(dict.fromkeys(missing)))
+            raise BrokenMixError(broken)
         return (*notes, *(f"{first_few(paths, 8)}: {words}" for words, paths in said.items()))
 
     def _wholes(self, path: str, owners: Iterable[Candidate]) -> Iterator[str]:
@@ -494,41 +484,6 @@ class _Take:
         for owner in owners:
             changes = self._reviewed(*self._task[owner.id], with_hunks=False)[path].changes
             yield from filter(None, (change.text for change in changes))
-
-    def _others(self, path: str, owners: Mapping[str, Candidate]) -> list[Piece]:
-        """Return the hunks of a file that its reviews have, those of the owners first."""
-        pieces = set()
-        for owner in owners.values():
-            file = self._together(owner)[path]
-            for hunk in file.hunks:
-                for ids, text in file.variants(hunk):
-                    name = next((name for name in ids if name in owners), ids[0])
-                    pieces.add(Piece(name, hunk.lo, hunk.hi, text))
-        return sorted(pieces, key=lambda p: (p.candidate not in owners, p.lo, p.hi, p.candidate))
-
-    def _with_more(
-        self,
-        path: str,
-        origin: Side | None,
-        more: Sequence[Piece],
-        taken: Sequence[NewLines] | None = None,
-    ) -> str | None:
-        """Return a file with more hunks, or None if they overlap with what is (else) taken."""
-        added = []
-        try:
-            for piece in more:
-                candidate = self._candidate(piece.candidate)
-                file = self._reviewed(candidate)[path]
-                unit = [(piece.lo, piece.hi)]
-                unit += () if self._split else self._unit(candidate, path, unit[0])[0]
-                added += [self._hunk(candidate, file, lines) for lines in dict.fromkeys(unit)]
-            lines = [*(self.lines[path] if taken is None else taken), *added]
-            if added and origin is not None:
-                lines = disjoint(lines, origin)
-            file_edit, _ = composed_file(path, origin, lines, self.facts[path])
-        except SourceError:
-            return None
-        return None if file_edit.new is None else file_edit.new.text
 
     def _owner(self, path: str, line: int) -> Candidate | None:
         """Return the candidate of a line (from 1) of a file that was put together."""
@@ -549,9 +504,11 @@ class _Take:
         """
         owner = self._owner(path, finding.line)
         owners = {edit.owner.id: edit.owner for edit in self.lines[path]}
-        for other in owners.values() if len(owners) > 1 else ():
+        others = [other for other in owners.values() if other != owner]
+        for other in others if len(owners) > 1 else ():
             lines = [edit for edit in self.lines[path] if edit.owner.id != other.id]
-            text = None if other == owner else self._with_more(path, old, (), lines)
+            new = composed_file(path, old, lines, self.facts[path])[0].new
+            text = None if new is None else new.text
             if text is None or finding.key in {known.key for known in mix.check(text).broken}:
                 continue
             label = shown_name(other.label)
@@ -563,8 +520,8 @@ class _Take:
             owner = next(iter(owners.values()))
         return finding if owner is None else replace(finding, candidate=shown_name(owner.label))
 
-    def _wrong_uses(self, files: Sequence[FileEdit]) -> Iterator[tuple[Finding, Choice | None]]:
-        """Yield what the Python files use of each other in vain, with the choice that mends it."""
+    def _wrong_uses(self, files: Sequence[FileEdit]) -> Iterator[Finding]:
+        """Yield what the Python files use of each other in vain."""
         if len(self.choices) == 1 and not self.choices[0].path:
             return
         paths = {path for owner in self.owners for path in (*owner.old, *owner.new)}
@@ -602,70 +559,15 @@ class _Take:
                 for words in ("does not define it", "is not there"):
                     message = message.replace(f"which {words}", f"which {label} removes")
             brings = owner or next(iter(editors.values()), None)
-            yield (
-                Finding(
-                    shown_name(use.path),
-                    use.line,
-                    "call" if use.is_call else "import",
-                    printable(use.name),
-                    "",
-                    message,
-                    "" if brings is None else shown_name(brings.label),
-                ),
-                None if use.is_call else self._mending_use(python, use, mixed, target, owner),
+            yield Finding(
+                shown_name(use.path),
+                use.line,
+                "call" if use.is_call else "import",
+                printable(use.name),
+                "",
+                message,
+                "" if brings is None else shown_name(brings.label),
             )
-
-    def _mending_use(
-        self,
-        python: PythonFiles,
-        use: WrongUse,
-        mixed: Mapping[str, str],
-        path: str,
-        owner: Candidate | None,
-    ) -> Choice | None:
-        """Return the choice, of its candidate first, by which a name is there or not used."""
-        members = {m.id: m for each in self.owners for m in self._task[each.id]}.values()
-        for member in sorted(members, key=lambda m: owner is None or m.id != owner.id):
-            file = self._reviewed(member).get(path)
-            origin = None if file is None else file.origin
-            for hunk in file.hunks if file is not None and origin is not None else ():
-                piece = Piece(member.id, hunk.lo, hunk.hi, "")
-                text = self._with_more(path, origin, [piece])
-                if python.defines(text, use.name):
-                    return Choice(member.id, path, (hunk.lo, hunk.hi))
-            for name in (use.target, use.path):
-                text = member.new[name].text if name in member.new else None
-                if text is not None and not self.lines[name] and not self.facts[name]:
-                    others = python.wrong_uses({**mixed, name: text})
-                    if use.key not in {other.key for other in others}:
-                        return Choice(member.id, name)
-        return None
-
-    def _broken(
-        self, findings: Sequence[Finding], missing: Sequence[Choice] | None
-    ) -> BrokenMixError:
-        """Return the error, with the command that takes the missing hunks as well."""
-        if not missing:
-            return BrokenMixError(findings)
-        every = (*self.choices, *missing)
-        label = {c.candidate: shown_name(self._candidate(c.candidate).label) for c in every}
-        names = [f"{_argument(choice)} of {label[choice.candidate]}" for choice in missing]
-        command = ["excise", "take"]
-        for name, shown in label.items():
-            command += [shown, *(_argument(c) for c in every if c.candidate == name and c.path)]
-        if any(choice.in_conflict for choice in self.choices):
-            command.append("--conflicts")
-        hunks = {
-            (c.candidate, c.path, lines)
-            for c in every
-            if c.lines is not None
-            for lines in self._unit(self._candidate(c.candidate), c.path, c.lines)[0]
-        }
-        if self._split and not hunks <= {(c.candidate, c.path, c.lines) for c in every}:
-            command.append("--split")
-        # A number sign within a word begins no comment.
-        words = [word if _PLAIN.fullmatch(word) else shlex.quote(word) for word in command]
-        return BrokenMixError(findings, first_few(names, 8), " ".join(words))
 
 
 def _lines(change: FileChange) -> tuple[ByteLines | None, ByteLines | None]:
@@ -793,11 +695,6 @@ def _shown(text: str) -> str:
         return "nothing"
     first = printable(lines[0].strip())[:60]
     return f"{first!a}" + (f" and {len(lines) - 1} more lines" if len(lines) > 1 else "")
-
-
-def _argument(choice: Choice) -> str:
-    hunk = "" if choice.lines is None else f"#{hunk_name(*choice.lines)}"
-    return f"{shown_name(choice.path)}{hunk}"
 
 
 class PlannedChoice(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -205,15 +205,6 @@ def compare_versions(
     return ComparedVersions(old, new, base, since, with_folded(pairs, since), notes, unread)
 
 
-def compare_patches(old: tuple[str, Patch], new: tuple[str, Patch]) -> ComparedVersions:
-    """Compare two patches with their names by what they show."""
-    older, newer = (
-        CandidateVersion(name, Candidate(f"patch:{visible(name)}", "", "", ""))
-        for name, _ in (old, new)
-    )
-    return ComparedVersions(older, newer, "", patches_since(old[1], new[1]))
-
-
 def own_changes(repository: Repository, new: CandidateVersion, onto: str = "") -> Candidate:
     """Return a version with its own changes since its base, as they are remembered.
 

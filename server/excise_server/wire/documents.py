@@ -832,23 +832,20 @@ class FindingEntry(Shape, frozen=True, kw_only=True):
 
 
 class RefusalEntry(Shape, frozen=True, kw_only=True):
-    """Why a mix is refused, and the command that takes what is missing, or an empty string."""
+    """Why a mix is refused."""
 
     message: str
     findings: list[FindingEntry]
-    mend: str
 
 
 class CheckedDocument(Shape, frozen=True, kw_only=True):
     """What a worker says of each edit of a document: why it is refused, or `null`.
 
-    ``said`` is what was checked of each that is not, and ``mending`` are the hunks that would mend
-    each: whose, and which lines of the origin.
+    ``said`` is what was checked of each that is not.
     """
 
     refusals: list[RefusalEntry | None]
     said: list[str]
-    mending: list[list[tuple[str, int, int]]]
 
 
 class ContentEntry(TakenFileEntry, frozen=True, kw_only=True):

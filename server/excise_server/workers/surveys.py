@@ -232,10 +232,6 @@ def _checked(asked: Mapping[str, Any], cancel: CancelFlag) -> d.Shape:
     return CheckedDocument(
         refusals=[None if isinstance(error, str) else refusal_entry(error) for error in errors],
         said=[error if isinstance(error, str) else "" for error in errors],
-        mending=[
-            [] if isinstance(error, str) else [(p.candidate, p.lo, p.hi) for p in error.pieces]
-            for error in errors
-        ],
     )
 
 
