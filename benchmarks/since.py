@@ -2,10 +2,14 @@
 
     python benchmarks/since.py ladder REPO [--candidates N]
     python benchmarks/since.py versions kernel_versions.jsonl.gz git_same_origin.jsonl.gz
+    python benchmarks/since.py series REPO [--most N]
 
 `ladder` makes candidates of a few edits on a commit 1,000 commits ago, lets git rebase each onto
 later ones, and asks what their author changed; then with one more edit planted. `versions` compares
-pairs and words of series with `git range-diff`. Nothing of REPO or of the files is written.
+pairs and words of series with `git range-diff`; `series` does so with every two versions that
+patchew imported into REPO (a tag for each series that was sent), and then squashes two patches,
+splits one, drops one and swaps two of each, and counts how often this is what is said. Nothing of
+REPO or of the files is written.
 """
 
 from __future__ import annotations
@@ -20,22 +24,25 @@ import resource
 import subprocess
 import sys
 import tempfile
+import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from excise.patches import Patch, parse
+from excise.patches import FilePair, Hunk, Patch, PatchError, parse, read
 from excise.patches.blocks import images
 from excise.text import raw_lines
 from excise_server.cli.review import opened
 from excise_server.report.since import since_document, since_lines
 from excise_server.report.tables import plain_text
-from excise_server.review.since import SeriesPatch, paired_patches
+from excise_server.review.versions import SeriesPatch, paired_patches
 from excise_server.sources.since import compare_versions, version_named
 
 STEPS = (0, 1, 10, 100, 1_000)
 _PAIR = re.compile(r"^\s*(-|\d+):\s+\S+ ([=!<>])\s+(-|\d+):", re.MULTILINE)
+_SAFE = ("-c", "core.fsmonitor=", "-c", "core.hooksPath=/dev/null")
 _ENVIRONMENT = {
     f"GIT_{who}_{what}": value
     for who in ("AUTHOR", "COMMITTER")
@@ -45,7 +52,7 @@ _ENVIRONMENT = {
 
 def git(folder: Path | str, *arguments: str, stdin: bytes = b"", check: bool = True) -> bytes:
     ran = subprocess.run(
-        ["git", "-C", str(folder), *arguments],
+        ["git", *_SAFE, "-C", str(folder), *arguments],
         input=stdin, capture_output=True, check=check, env=os.environ | _ENVIRONMENT,
     )  # fmt: skip
     return ran.stdout
@@ -275,7 +282,10 @@ def versions(kernel: str, of_git: str) -> None:
     rng = random.Random(32)
     groups = []
     for row in rows(kernel):
-        patches = [parse(c["patch"].encode("latin-1")) for c in row["candidates"][:2]]
+        try:
+            patches = [parse(c["patch"].encode("latin-1")) for c in row["candidates"][:2]]
+        except PatchError:  # git refuses it, too
+            continue
         if len(patches) == 2 and all(p.files and len(edits(p)) < 400 for p in patches):
             groups.append((row["subject"] or row["id"], *patches))
     rng.shuffle(groups)
@@ -302,7 +312,7 @@ def versions(kernel: str, of_git: str) -> None:
             imported(name, {"v1": old, "v2": new})
             theirs = range_diff(name, "v1", "v2")
             series = [
-                [SeriesPatch(n, title, patch) for n, (title, patch) in enumerate(side, 1)]
+                [of_series(n, title, patch) for n, (title, patch) in enumerate(side, 1)]
                 for side in (old, new)
             ]
             for pair in paired_patches(*series):
@@ -321,6 +331,145 @@ def versions(kernel: str, of_git: str) -> None:
         print(f"  range-diff {sign}  ours {word}: {count}")
     for each in odd:
         print("  differs:", *each)
+
+
+def of_series(number: int, title: str, patch: Patch) -> SeriesPatch:
+    return SeriesPatch(number, title, lambda: patch)
+
+
+# --- versions that were sent, beside range-diff ---
+
+_IMPORTER = "Patchew Importer"
+_MOST_PATCHES = 60
+
+
+class Sent(NamedTuple):
+    """A series as it was sent: when, its base, its tip, and its patches."""
+
+    when: int
+    base: str
+    tip: str
+    author: str
+    titles: tuple[str, ...]
+
+
+def sent_series(repo: str) -> Iterator[Sent]:
+    """Yield the series of the tags: what the importer committed below each."""
+    for tag in text(repo, "for-each-ref", "--format=%(objectname)", "refs/tags/patchew").split():
+        shown = "--format=%H%x00%P%x00%cn%x00%ct%x00%an%x00%s"
+        log = text(repo, "log", shown, f"--max-count={_MOST_PATCHES + 1}", "--first-parent", tag)
+        own = []
+        for row in (line.split("\0") for line in log.split("\n")):
+            if row[2] != _IMPORTER:
+                break
+            own.append(row)
+        if own and len(own) <= _MOST_PATCHES:
+            first = own[-1]
+            titles = tuple(row[5] for row in reversed(own))
+            yield Sent(int(first[3]), first[1], own[0][0], first[4], titles)
+
+
+def series_of(repo: str, sent: Sent) -> list[tuple[str, Patch]]:
+    mails = git(repo, "format-patch", "--stdout", f"{sent.base}..{sent.tip}")
+    return [(message.title, message.patch) for message in read(mails)]
+
+
+def numbered(side: Sequence[tuple[str, Patch]]) -> list[SeriesPatch]:
+    return [of_series(n, title, patch) for n, (title, patch) in enumerate(side, 1)]
+
+
+def series(repo: str, most: int) -> None:
+    by_author: dict[str, list[Sent]] = {}
+    for sent in sent_series(repo):
+        by_author.setdefault(sent.author, []).append(sent)
+    versions_: list[tuple[Sent, Sent]] = []
+    for own in by_author.values():
+        own.sort()
+        for at, new in enumerate(own):
+            before = [old for old in own[:at] if set(old.titles) & set(new.titles)]
+            if before and max(len(before[-1].titles), len(new.titles)) > 1:
+                versions_.append((before[-1], new))
+    random.Random(45).shuffle(versions_)
+    words, planted = Counter[tuple[str, str]](), Counter[tuple[str, str]]()
+    pairs, equal, odd, used, cpu = 0, 0, [], 0, 0.0
+    for old, new in versions_[:most]:
+        sides = series_of(repo, old), series_of(repo, new)
+        if any(len(side) != len(each.titles) for side, each in zip(sides, (old, new), strict=True)):
+            continue  # a commit without a diff is no mail
+        used += 1
+        out = git(repo, "range-diff", "--no-color", *(f"{s.base}..{s.tip}" for s in (old, new)))
+        theirs = {(a, b): sign for a, sign, b in _PAIR.findall(out.decode("utf-8", "replace"))}
+        begin = time.process_time()
+        found = paired_patches(*map(numbered, sides))
+        cpu += time.process_time() - begin
+        ours = {}
+        for pair in found:
+            is_pair = pair.status not in ("squashed", "split")
+            key = tuple(str(p.number) if p else "-" for p in (pair.old, pair.new))
+            if pair.status == "squashed":
+                key = (key[0], "-")
+            elif pair.status == "split":
+                key = ("-", key[1])
+            ours[key] = pair.status
+            if is_pair and pair.old and pair.new:
+                words[theirs.get(key, "no such pair"), pair.status] += 1
+            else:
+                words[theirs.get(key, "in a pair"), pair.status] += 1
+        for key, sign in theirs.items():
+            if sign in "=!":
+                pairs += 1
+                equal += key in ours
+                if key not in ours:
+                    odd.append((new.titles[int(key[1]) - 1], sign, old.titles[int(key[0]) - 1]))
+        plant(sides[1], planted)
+    print(f"{used} pairs of versions; {pairs:,} patches that range-diff pairs: {equal:,} as there")
+    print(f"CPU seconds: {cpu:.1f}")
+    for (sign, word), count in sorted(words.items()):
+        print(f"  range-diff {sign}  ours {word}: {count}")
+    for title, sign, was in odd:
+        print(f"  differs: {title} {sign} {was}")
+    for (what, word), count in sorted(planted.items()):
+        print(f"  planted: {what}: {word} {count}")
+
+
+def plant(side: Sequence[tuple[str, Patch]], counts: Counter[tuple[str, str]]) -> None:
+    """Change a series in each way, and count the words that are said, with how many of each."""
+    middle = len(side) // 2
+
+    def said(old: Sequence[tuple[str, Patch]], new: Sequence[tuple[str, Patch]]) -> str:
+        found = Counter(p.status for p in paired_patches(numbered(old), numbered(new)))
+        return ", ".join(f"{n} {w}" for w, n in sorted(found.items()) if w != "same") or "nothing"
+
+    if len(side) > 1:
+        first, second = side[middle - 1 : middle + 1]
+        both = Patch(first[1].files + second[1].files, (), (len(first[1].files),))
+        for title in (first[0], second[0]):
+            squashed = [*side[: middle - 1], (title, both), *side[middle + 1 :]]
+            counts["squashed", said(side, squashed)] += 1
+            counts["split", said(squashed, side)] += 1
+        counts[
+            "swapped", said(side, [*side[: middle - 1], second, first, *side[middle + 1 :]])
+        ] += 1
+        less = [*side[:middle], *side[middle + 1 :]]
+        counts["dropped", said(side, less)] += 1
+        counts["new", said(less, side)] += 1
+    whole, parts = side[middle], halves(side[middle][1])
+    if parts:
+        cut = [*side[:middle], (whole[0], parts[0]), ("the rest", parts[1]), *side[middle + 1 :]]
+        counts["split in halves", said(side, cut)] += 1
+        counts["squashed of halves", said(cut, side)] += 1
+
+
+def halves(patch: Patch) -> tuple[Patch, Patch] | None:
+    """Cut a patch between two hunks."""
+    hunks = [(pair, hunk) for pair in patch.files for hunk in pair.hunks]
+    if len(hunks) < 2:
+        return None
+
+    def of(part: Sequence[tuple[FilePair, Hunk]]) -> Patch:
+        return Patch(tuple(replace(pair, hunks=(hunk,)) for pair, hunk in part))
+
+    return of(hunks[: len(hunks) // 2]), of(hunks[len(hunks) // 2 :])
 
 
 def of_texts(path: str, old: str, new: str) -> Patch:
@@ -343,9 +492,14 @@ def main() -> int:
     own = tasks.add_parser("versions")
     own.add_argument("kernel")
     own.add_argument("git")
+    own = tasks.add_parser("series")
+    own.add_argument("repo")
+    own.add_argument("--most", type=int, default=1_000)
     arguments = parser.parse_args()
     if arguments.task == "ladder":
         ladder(arguments.repo, arguments.candidates)
+    elif arguments.task == "series":
+        series(arguments.repo, arguments.most)
     else:
         versions(arguments.kernel, arguments.git)
     return 0

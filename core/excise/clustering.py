@@ -9,7 +9,7 @@ scikit-learn calls for given distances; tests hold both equal.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -267,3 +267,25 @@ def _cluster(values: npt.NDArray[np.float64], members: list[int]) -> Cluster:
     inside = values[members][:, members]
     medoid = int(inside.sum(axis=1).argmax())
     return Cluster(tuple(members), members[medoid], float(inside[medoid].min()))
+
+
+def assigned(
+    values: Mapping[tuple[int, int], float], shape: tuple[int, int]
+) -> list[tuple[int, int]]:
+    """Return the pairs of rows and columns, each in at most one, with the largest sum of values.
+
+    - ``values``: those above 0; other pairs are not made.
+    """
+    rows, columns = ({pair[side] for pair in values} for side in (0, 1))
+    if len(rows) == len(columns) == len(values):  # nobody is asked twice
+        return sorted(values)
+    import numpy as np
+    from scipy.optimize import linear_sum_assignment
+
+    dense = np.zeros(shape)
+    for pair, value in values.items():
+        dense[pair] = value
+    found = zip(
+        *(side.tolist() for side in linear_sum_assignment(dense, maximize=True)), strict=True
+    )
+    return [pair for pair in found if pair in values]

@@ -7,7 +7,17 @@ import random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from excise.patches import Message, Pool, differences, joined, newest, parse, postings, read
+from excise.patches import (
+    Message,
+    Pool,
+    differences,
+    joined,
+    newest,
+    parse,
+    postings,
+    read,
+    versions,
+)
 from excise.patches.mail import series_of
 
 DIFF = b"--- a/x.c\n+++ b/x.c\n@@ -1 +1 @@\n-a\n+b\n"
@@ -63,6 +73,20 @@ def test_versions_are_those_of_one_author_and_title():
         mail("[PATCH] other", "4"),
     ]
     assert newest(sent) == (1, 2, 3)
+
+
+def test_a_series_is_known_by_its_patches_where_its_title_is_another():
+    first = [mail(f"[PATCH {n}/2] {name}", f"{n}") for n, name in enumerate("ab", start=1)]
+    turned = [mail(f"[PATCH v2 {n}/2] {name}", f"2{n}") for n, name in enumerate("ba", start=1)]
+    assert [[p.version for p in series] for series in versions([*turned, *first])] == [[1, 2]]
+    assert newest([*turned, *first]) == (0, 1)
+    # Half of the shorter one are enough, if it is the author's.
+    other = [mail(f"[PATCH v2 {n}/3] {name}", f"3{n}") for n, name in enumerate("axy", start=1)]
+    assert newest([*first, *other]) == (2, 3, 4)
+    other = [mail(f"[PATCH v2 {n}/4] {name}", f"3{n}") for n, name in enumerate("wxyz", start=1)]
+    assert newest([*first, *other]) == (0, 1, 2, 3, 4, 5)
+    theirs = [mail(f"[PATCH v2 1/1] {name}", name, author="B <b@b>") for name in "a"]
+    assert newest([*first, *theirs]) == (0, 1, 2)
 
 
 def test_a_subject_that_many_patches_share_joins_and_drops_none():

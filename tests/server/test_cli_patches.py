@@ -72,6 +72,45 @@ def test_what_has_a_newer_version_does_not_count(sent, newest, count):
         assert f"#{new[2:]} (v2 of #{firsts[new][2:]})" in text
 
 
+def test_versions_of_patches_are_those_with_their_edits_through_all_versions():
+    def patch(prefix, path, more=""):
+        old, name = f"{path[0]}_call(one, two, three);", path[0]
+        new = f"{old} finish_{name}({name}, {name}_length);{more}"
+        return mail(f"[PATCH{prefix}] {path}: change", old, new, path=path)
+
+    a, b, c = "a.c", "b.c", "c.c"
+    sent = [
+        *(patch(f" {n}/3", path) for n, path in enumerate((a, b, c), start=1)),
+        *(patch(f" v2 {n}/2", path) for n, path in enumerate((c, a), start=1)),  # no b, no cover
+        *(patch(f" v3 {n}/3", path, " more();") for n, path in enumerate((b, a, c), start=1)),
+    ]
+    found = excise("cluster", "-", "--format", "json", stdin="".join(sent)).json
+    entries = {entry["id"]: entry for entry in found["patches"]}
+    assert {name: e["version_of"] for name, e in entries.items() if e["version_of"]} == {
+        "-#4": "-#3", "-#5": "-#1", "-#6": "-#2", "-#7": "-#1", "-#8": "-#3",
+    }  # fmt: skip
+    assert {name: e["replaced_by"] for name, e in entries.items() if e["replaced_by"]} == {
+        "-#1": "-#7", "-#2": "-#6", "-#3": "-#8", "-#4": "-#8", "-#5": "-#7",
+    }  # fmt: skip
+    assert not any(entry["not_in"] for entry in entries.values())
+    found = excise("cluster", "-", "--format", "json", stdin="".join(sent[:5])).json
+    assert {e["id"]: e["not_in"] for e in found["patches"] if e["not_in"]} == {"-#2": 2}
+    # What is in a newer patch as a part has that as its newer version.
+    both = patch(" v2 1/1", a) + patch(" v2 1/1", b).partition("\n\n")[2]
+    found = excise("cluster", "-", "--format", "json", stdin="".join([*sent[:2], both])).json
+    assert {e["id"]: e["replaced_by"] for e in found["patches"]} == {
+        "-#1": "-#3", "-#2": "-#3", "-#3": "",
+    }  # fmt: skip
+
+
+def test_what_was_sent_twice_has_the_same_newer_version():
+    again = AGAIN.replace("new", "newer")
+    found = excise("cluster", "-", "--format", "json", stdin=ONE + ONE + AGAIN + again).json
+    entries = {entry["id"]: entry for entry in found["patches"]}
+    assert [entries[name]["version_of"] for name in ("-#3", "-#4")] == ["-#1"] * 2
+    assert entries["-#1"]["replaced_by"] == entries["-#2"]["replaced_by"] != ""
+
+
 @pytest.mark.parametrize("others", [0, 1, 146])
 def test_a_pair_has_one_number_whatever_lies_beside_it(others):
     blob = "diff --git a/x.c b/x.c\nindex 1234567..{} 100644\n--- a/x.c"

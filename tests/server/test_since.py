@@ -83,7 +83,9 @@ def test_a_rebase_is_no_change_by_the_author(repo):
         "amended": 0,
         "dropped": 0,
         "new": 0,
-        "folded": 0,
+        "reordered": 0,
+        "split": 0,
+        "squashed": 0,
     }
     assert document["old"]["base"] != document["new"]["base"] == document["onto"]
     printed = excise("since", "v1")
@@ -120,7 +122,7 @@ def test_squashed_and_amended_after_a_rebase(repo):
     assert now.splitlines(keepends=True)[changed["lo"] : changed["hi"]] == ["THIRTY\n"]
     assert changed["lines"][:3] == [" line 27", " line 28", " line 29"]
     # What range-diff cannot answer: two commits became one.
-    assert document["patches"] | {"amended": 1, "folded": 1} == document["patches"]
+    assert document["patches"] | {"amended": 1, "squashed": 1} == document["patches"]
     page = excise("since", "v1", "topic").out.splitlines()
     assert page[0].startswith(document["summary"])
     assert len(page) <= 20, page  # two hunks of nine lines
@@ -316,11 +318,11 @@ def test_versions_of_a_series_with_and_without_a_repository(repo, versions, tmp_
     assert without["onto"] is None
     for document in (with_tree, without):
         assert {word for word, n in document["patches"].items() if n} == {
-            *("unchanged", "amended", "new")
+            *("reordered", "amended", "new")
         }
         assert counted(document) == {"same": 1, "changed": 1, "new": 1}
         pairs = [(p["status"], p["old"], p["new"]) for p in document["series"]]
-        assert pairs == [("same", 2, 1), ("amended", 1, 2), ("new", None, 3)]
+        assert pairs == [("reordered", 2, 1), ("amended", 1, 2), ("new", None, 3)]
         hunks = [h for file in document["files"] for h in file["hunks"]]
         assert {h["new"] for h in hunks} == {"FIVE\n", "fifty\n"}
     assert "was: two" in excise("since", *versions).out
@@ -363,7 +365,7 @@ def test_patches_that_do_not_apply_are_compared_by_what_they_show(repo, versions
     document = since(*versions, "--repo", str(other))
     assert document["onto"] is None
     assert any("do not apply" in note for note in document["notes"])
-    assert (document["patches"]["unchanged"], document["patches"]["new"]) == (1, 1)
+    assert (document["patches"]["reordered"], document["patches"]["new"]) == (1, 1)
 
 
 def make_other(repo, tmp_path):

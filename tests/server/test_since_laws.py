@@ -14,14 +14,11 @@ from excise_server.foundation.changes import Side, differing_lines
 from excise_server.review.candidate import Candidate
 from excise_server.review.replayed import replay_files
 from excise_server.review.since import (
-    AMENDED,
     CONFLICT,
     DROPPED,
     NEW,
     SAME,
-    SeriesPatch,
     changes_since,
-    paired_patches,
     patches_since,
 )
 
@@ -132,24 +129,3 @@ def test_patches_say_without_a_tree_what_files_say(own, others, data):
         later = patch_of("".join(target), "".join(edited(lines, dropped | drift)))
         expected = +Counter({SAME: len(own) - 1, DROPPED: 1})
         assert patches_since(old, later).counts == expected
-
-
-@given(st.permutations(range(6)), st.sets(st.integers(0, 5), max_size=3))
-def test_patches_are_paired_in_any_order_and_what_is_gone_is_said(order, gone):
-    def patch(number: int, more: str = "") -> SeriesPatch:
-        lines = [f"file {number} line {place}\n" for place in range(9)]
-        new = [*lines[:4], f"edit({number}, one, two, three, four);\n", more, *lines[5:]]
-        return SeriesPatch(
-            number + 1, f"patch {number}", patch_of("".join(lines), "".join(new), f"{number}.c")
-        )
-
-    old = [patch(number) for number in range(6)]
-    new = [patch(n, "more(1);\n" if n == 3 else "") for n in order if n not in gone]
-    pairs = paired_patches(old, new)
-    assert [pair.new for pair in pairs if pair.new] == new
-    assert {pair.old.number - 1 for pair in pairs if pair.status == DROPPED} == gone
-    for pair in pairs:
-        if pair.new:
-            assert pair.old is not None
-            assert pair.old.title == pair.new.title
-            assert pair.status == (AMENDED if pair.new.title == "patch 3" else SAME)

@@ -18,7 +18,7 @@ from excise.patches.mail import MAX_MESSAGE, read
 from excise.patches.model import Binary, FilePair, Hunk, Message, Patch, PatchError, Series, Warned
 from excise.patches.parse import parse
 from excise.patches.pool import DISTANCE, LINKAGE, Comparison, Likeness, Pool, group, signature
-from excise.patches.series import Posting, joined, newest, postings
+from excise.patches.series import Posting, joined, newest, postings, versions
 
 __all__ = [
     "DISTANCE",
@@ -54,4 +54,5 @@ __all__ = [
     "postings",
     "read",
     "signature",
+    "versions",
 ]

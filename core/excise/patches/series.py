@@ -5,14 +5,18 @@ Only what the messages say counts (subjects, references, authors); scores never 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain, islice
 
 from excise.patches.model import Message, Patch
 
 MOST_MISSING = 100
 """Anybody can number a mail 1/9999."""
+
+_MOST_ALIKE = 100
+"""So many postings of one author may have a title that tells something."""
 
 _Key = tuple[str, int, int]
 
@@ -88,22 +92,59 @@ def postings(messages: Sequence[Message]) -> tuple[Posting, ...]:
     return tuple(every)
 
 
-def newest(messages: Sequence[Message]) -> tuple[int, ...]:
-    """Return the messages that no newer version of their series replaces, in order.
+def versions(messages: Sequence[Message]) -> tuple[tuple[Posting, ...], ...]:
+    """Put the postings together that are versions of one series, the oldest version first.
 
-    Postings of one author under one title (of the cover letter, or of the first patch) are
-    versions of one series.
+    They are of one author, and have one title (of the cover letter, or of the first patch), or they
+    have other versions, and half of the patches of the shorter one have titles of the other one.
     """
     found = postings(messages)
-    latest: dict[tuple[str, str], int] = {}
-    for posting in found:
-        name = posting.author, posting.title.lower()
-        latest[name] = max(latest.get(name, 0), posting.version)
+    own = [
+        {messages[at].title.lower() for at in each.messages if messages[at].patch.files} - {""}
+        for each in found
+    ]
+    authors: dict[str, list[int]] = {}
+    for at, each in enumerate(found):
+        authors.setdefault(each.author, []).append(at)
+    series = list(range(len(found)))
+
+    def first_of(at: int) -> int:
+        while series[at] != at:
+            at = series[at]
+        return at
+
+    for members in authors.values():
+        titles: dict[str, int] = {}
+        having: dict[str, list[int]] = {}
+        for at in members:
+            series[at] = first_of(titles.setdefault(found[at].title.lower(), at))
+            for title in own[at]:
+                having.setdefault(title, []).append(at)
+        for at in (at for at in members if found[at].version > 1):
+            few = (having[title] for title in own[at] if len(having[title]) <= _MOST_ALIKE)
+            shared = Counter(chain.from_iterable(few))
+            best: dict[int, tuple[int, int]] = {}
+            for other, count in shared.items():
+                version = found[other].version
+                is_enough = 2 * count >= min(len(own[at]), len(own[other]))
+                if version < found[at].version and is_enough:
+                    best[version] = max(best.get(version, (0, 0)), (count, other))
+            for _, other in best.values():
+                series[first_of(other)] = first_of(at)
+    groups: dict[int, list[Posting]] = {}
+    for at, each in enumerate(found):
+        groups.setdefault(first_of(at), []).append(each)
+    return tuple(tuple(sorted(each, key=lambda p: p.version)) for each in groups.values())
+
+
+def newest(messages: Sequence[Message]) -> tuple[int, ...]:
+    """Return the messages that no newer version of their series (`versions`) replaces, in order."""
     return tuple(
         sorted(
             at
-            for posting in found
-            if posting.version == latest[posting.author, posting.title.lower()]
+            for series in versions(messages)
+            for posting in series
+            if posting.version == series[-1].version
             for at in posting.messages
         )
     )

@@ -9,8 +9,8 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import chain, pairwise
-from operator import itemgetter
+from itertools import chain, groupby, pairwise
+from operator import attrgetter
 from typing import NamedTuple
 
 from msgspec import UNSET
@@ -20,7 +20,7 @@ from rich.text import Text
 from excise import Cluster
 from excise.agreement import CODE, NAMES, SAME, WORDS
 from excise.components import components
-from excise.patches import DISTANCE, LINKAGE, Patch, Pool, postings
+from excise.patches import DISTANCE, LINKAGE, Patch, Pool, versions
 from excise.patches.evidence import Evidence, EvidenceReader
 from excise_server.candidates.near import LANDED, NearPatches
 from excise_server.duplicates.find import BUMPS, LEVEL_WORDS, Duplicates
@@ -33,6 +33,7 @@ from excise_server.report.likeness import cosines, said_of
 from excise_server.report.markdown import LONGEST_PAGE, bounded, code_span, inert
 from excise_server.report.tables import UNWRAPPED, SignatureText, cut, notes_text
 from excise_server.report.words import THERE, digits, level_words, other_facets, plural
+from excise_server.review.versions import SeriesPatch, partners
 from excise_server.wire import documents as d
 
 # --- the document ---------------------------------------------------------------------------------
@@ -85,13 +86,13 @@ def cluster_document(grouped: Grouped, *, scores: bool) -> d.ClusterDocument:
     pool_notes = ((name, note) for name, of_patch in pairs for note in of_patch)
     for name, note in chain(pool_notes, queue.notes):
         notes[name].append(note)
-    patches = list(_patches(grouped))
+    patches = list(_patches(grouped, _versions(grouped)))
     scored = pool.near(0.0) if scores else ()
     about = list(grouped.about)
     about += [f"other files, not patches: {queue.others:,}"] if queue.others else []
     near = grouped.near
     families = [] if near is None else [own for part in near.parts for own in part.families]
-    replaced = {entry.id for entry in patches if entry.replaced_by}
+    replaced = {entry.id for entry in patches if entry.replaced_by or entry.not_in}
     issues = _issues(grouped, replaced, families)
     if near is not None:
         about += near.notes
@@ -125,7 +126,81 @@ def cluster_document(grouped: Grouped, *, scores: bool) -> d.ClusterDocument:
     )
 
 
-def _patches(grouped: Grouped) -> Iterator[d.PatchEntry]:
+class _Versions(NamedTuple):
+    """By id the first version of a patch, the newest one, and the version without it."""
+
+    first: dict[str, str]
+    newest: dict[str, str]
+    not_in: dict[str, int]
+
+
+def _versions(grouped: Grouped) -> _Versions:
+    """Follow the patches of series through all their versions, by what they change."""
+    queue, pool, sent = grouped.queue, grouped.pool, grouped.queue.sent
+    number_of = {member.id: index for index, member in enumerate(queue.patches)}
+    before: dict[str, str] = {}
+    after: dict[str, str] = {}
+    not_in: dict[str, int] = {}
+    doubles: list[tuple[str, str]] = []  # what was sent again under one version
+
+    def entries(names: Sequence[str]) -> list[SeriesPatch]:
+        return [
+            SeriesPatch(
+                place,
+                queue.patches[index].message.title,
+                partial(grouped.patch_of, index),
+                pool.ids(index).edit,
+            )
+            for place, name in enumerate(names, start=1)
+            for index in (number_of[name],)
+        ]
+
+    for series in versions([member.message for member in sent]):
+        if series[0].version == series[-1].version:
+            continue
+        last: list[str] = []  # the newest version of each patch so far, dropped ones too
+        for version, sent_again in groupby(series, key=attrgetter("version")):
+            base, last, edits = last, [], dict[str, str]()
+            for posting in sent_again:
+                names = [sent[at].id for at in posting.messages]
+                own = [name for name in names if name in number_of]
+                found = partners(entries(base), entries(own))
+                for n, o in found.pairs.items():
+                    before[own[n]], after[base[o]] = base[o], own[n]
+                for n, (o, *_) in found.split.items():
+                    before[own[n]] = base[o]
+                for o, (n, *_) in found.squashed.items():
+                    after[base[o]] = own[n]
+                new = {pool.ids(number_of[name]).edit: name for name in own}
+                last += [name for name in own if pool.ids(number_of[name]).edit not in edits]
+                edits = new | edits
+                doubles += [(name, edits[edit]) for edit, name in new.items()]
+            for name in base:
+                if name not in after:
+                    not_in.setdefault(name, version)
+                    last.append(name)
+                else:
+                    not_in.pop(name, None)
+    for name, other in doubles:
+        if other in after:
+            after.setdefault(name, after[other])
+        elif other in not_in:
+            not_in.setdefault(name, not_in[other])
+    return _Versions(_ends(before), _ends(after), not_in)
+
+
+def _ends(following: Mapping[str, str]) -> dict[str, str]:
+    """Return where the ways end that begin at the keys."""
+    ends: dict[str, str] = {}
+    for name in following:
+        way = [name]
+        while way[-1] in following and way[-1] not in ends:
+            way.append(following[way[-1]])
+        ends.update(dict.fromkeys(way[:-1], ends.get(way[-1], way[-1])))
+    return ends
+
+
+def _patches(grouped: Grouped, versions: _Versions) -> Iterator[d.PatchEntry]:
     """Yield the patches, cluster by cluster, representatives first."""
     queue, pool = grouped.queue, grouped.pool
     pairs = [
@@ -135,28 +210,6 @@ def _patches(grouped: Grouped) -> Iterator[d.PatchEntry]:
     ]
     parts = [pairs[start : start + TOGETHER] for start in range(0, len(pairs), TOGETHER)]
     alikes = chain.from_iterable(grouped.map(partial(_alikes, pool), parts))
-    # By id the first version of a patch, and the newest one, where there are several: postings of
-    # one author under one title are versions of one series.
-    sent = queue.sent
-    series: dict[tuple[str, str], list[tuple[int, dict[int, str]]]] = defaultdict(list)
-    for posting in postings([member.message for member in sent]):
-        places = {
-            sent[at].message.series.index: sent[at].id
-            for at in posting.messages
-            if sent[at].message.patch.files
-        }
-        if places:
-            series[posting.author, posting.title.lower()].append((posting.version, places))
-    first: dict[str, str] = {}
-    newest: dict[str, str] = {}
-    for versions in series.values():
-        oldest, latest = (of(versions, key=itemgetter(0)) for of in (min, max))
-        for version, places in versions:
-            for place, name in places.items():
-                if version > oldest[0] and place in oldest[1]:
-                    first[name] = oldest[1][place]
-                if version < latest[0]:
-                    newest[name] = latest[1].get(place, next(iter(latest[1].values())))
     for (place, best, index), values in zip(pairs, alikes, strict=True):
         message, name = queue.patches[index].message, queue.patches[index].id
         alike = dict(zip(_ALIKE, values, strict=True))
@@ -169,8 +222,9 @@ def _patches(grouped: Grouped) -> Iterator[d.PatchEntry]:
             id=name,
             cluster=place,
             patch_id=pool.patch_id(index),
-            version_of=first.get(name, ""),
-            replaced_by=newest.get(name, ""),
+            version_of=versions.first.get(name, ""),
+            replaced_by=versions.newest.get(name, ""),
+            not_in=versions.not_in.get(name, 0),
             files=list(message.patch.paths),
             facts=[f"{p.path}: {fact}" for p in message.patch.files for fact in p.facts],
         )
@@ -501,6 +555,8 @@ def _facts(entry: d.PatchEntry, beside: str, new: set[str]) -> list[str]:
         facts.append(f"v{entry.version} of {_short(entry.version_of, beside)}")
     elif entry.replaced_by:
         facts.append(f"newer: {_short(entry.replaced_by, beside)}")
+    if entry.not_in:
+        facts.append(f"dropped in v{entry.not_in}")
     return facts
 
 

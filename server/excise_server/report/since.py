@@ -16,7 +16,8 @@ from excise_server.report.page_text import COLUMNS
 from excise_server.report.tables import Sentence
 from excise_server.report.words import plural
 from excise_server.review.hunks import hunk_name
-from excise_server.review.since import AMENDED, CHANGED, CONFLICT, DROPPED, FOLDED, NEW, SAME
+from excise_server.review.since import CHANGED, CONFLICT, DROPPED, NEW, SAME
+from excise_server.review.versions import AMENDED, REORDERED, SPLIT, SQUASHED
 from excise_server.sources.since import CandidateVersion, ComparedVersions
 from excise_server.wire import documents as d
 
@@ -26,8 +27,12 @@ _OF_SERIES = {
     AMENDED: "amended",
     DROPPED: "dropped",
     NEW: "new",
-    FOLDED: "folded",
+    REORDERED: "reordered",
+    SPLIT: "split",
+    SQUASHED: "squashed",
 }
+_ALWAYS = {_OF_SERIES[state] for state in (SAME, AMENDED, DROPPED, NEW)}
+"""Words of a series that are said of none, too."""
 _MOST_LINES = 40
 _WORDS = {CONFLICT: "the base changed these lines, too; NEW has"}
 _STYLES = {"-": "red", "+": "green", " ": "dim", "\\": "dim"}
@@ -50,6 +55,7 @@ def since_document(top: str | None, compared: ComparedVersions) -> d.SinceDocume
         series=[
             d.SincePatchEntry(
                 status=pair.status,
+                moved=pair.is_moved,
                 old=pair.old.number if pair.old else None,
                 new=pair.new.number if pair.new else None,
                 old_title=visible(pair.old.title) if pair.old else None,
@@ -134,19 +140,32 @@ def _series(document: d.SinceDocument, *, is_whole: bool) -> Iterator[str]:
         return
     titles = defaultdict[str, list[str]](list)
     for pair in document.series:
-        is_retitled = None not in (pair.title, pair.old_title) and pair.title != pair.old_title
-        if pair.status != SAME or is_whole or is_retitled:
-            was = f" (was: {pair.old_title})" if is_retitled else ""
-            titles[_OF_SERIES[pair.status]].append(f"{pair.title or pair.old_title}{was}")
+        if pair.status != SAME or is_whole or _is_retitled(pair):
+            titles[_OF_SERIES[pair.status]].append(_titled(pair))
     alone = {word: f" ({own[0]})" for word, own in titles.items() if len(own) == 1}
     counts = ", ".join(
         f"{count:,} {word}{alone.get(word, '')}"
         for word, count in document.patches.items()
-        if count or word != _OF_SERIES[FOLDED]
+        if count or word in _ALWAYS
     )
     yield counts
     for word, own in titles.items():
         yield from (f"  {word}: {title}" for title in own if len(own) > 1)
+
+
+def _is_retitled(pair: d.SincePatchEntry) -> bool:
+    return None not in (pair.title, pair.old_title) and pair.title != pair.old_title
+
+
+def _titled(pair: d.SincePatchEntry) -> str:
+    """Return the title of a patch, and what there is to say of another one."""
+    if pair.status == SQUASHED:
+        return f"{pair.old_title} into {pair.title}"
+    if pair.status == SPLIT:
+        return f"{pair.title} from {pair.old_title}"
+    was = f" (was: {pair.old_title})" if _is_retitled(pair) else ""
+    moved = ", reordered" if pair.moved and pair.status == AMENDED else ""
+    return f"{pair.title or pair.old_title}{was}{moved}"
 
 
 def _versions(document: d.SinceDocument) -> str:

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from typing import NamedTuple
 
-from excise.patches import FilePair, Patch, Pool, ids_of
+from excise.patches import FilePair, Patch
 from excise.patches.blocks import CONTEXT, Span, text_of
 from excise.patches.features import facts_of
 from excise.text import raw_lines
@@ -455,99 +455,3 @@ def _walk(lines: Sequence[_Line]) -> list[_Step]:
         steps[-1].kept.extend([] if is_deleted else [line.text])
         steps.append(_Step([], []))
     return steps
-
-
-# --- series --------------------------------------------------------------------------------------
-
-AMENDED, FOLDED = "amended", "folded"
-
-_LEAST = 0.4
-"""Similarity from which two patches under different titles are versions of one."""
-_MOST_PAIRS = 100_000
-
-
-@dataclass(frozen=True, slots=True)
-class SeriesPatch:
-    """One patch of a series: its number in it, from 1, the first line of its message, its edits."""
-
-    number: int
-    title: str
-    patch: Patch
-
-
-class PatchPair(NamedTuple):
-    """A patch in two versions of a series, what became of it, and the hunks that are different.
-
-    - ``status``: `SAME`, `AMENDED`, `DROPPED` (no new one), `NEW` (no old one), or `FOLDED` where
-      the files show that its edits are part of other patches.
-    """
-
-    status: str
-    old: SeriesPatch | None
-    new: SeriesPatch | None
-    since: Since | None = None
-
-
-def with_folded(pairs: Iterable[PatchPair], since: Since) -> list[PatchPair]:
-    """Return pairs in the light of what the files show: without such hunks no patch is dropped."""
-    counts = since.counts
-    return [
-        pair._replace(status=FOLDED)
-        if pair.status in (DROPPED, NEW) and not counts[pair.status] + counts[CONFLICT]
-        else pair
-        for pair in pairs
-    ]
-
-
-def paired_patches(old: Sequence[SeriesPatch], new: Sequence[SeriesPatch]) -> list[PatchPair]:
-    """Pair the patches of two versions of a series, in the order of the newer one.
-
-    Who sent them and in which order does not count. First come patches that are the same edit, then
-    those under one title, then those that are most alike. A pair is the same if no edit differs:
-    moved hunks and other lines around them do not count.
-    """
-    ids = [[ids_of(each.patch).edit for each in side] for side in (old, new)]
-    rest = defaultdict[str, list[int]](list)
-    for number, name in enumerate(ids[0]):
-        rest[name].append(number)
-    pairs = {number: rest[name].pop(0) for number, name in enumerate(ids[1]) if rest[name]}
-    left = sorted(set(range(len(old))) - set(pairs.values()))
-    open_ = [number for number in range(len(new)) if number not in pairs]
-    for _, o, n in _alike(old, new, left, open_):
-        if n not in pairs and o not in pairs.values():
-            pairs[n] = o
-    result = []
-    for number, after in enumerate(new):
-        if number not in pairs:
-            result.append(PatchPair(NEW, None, after))
-            continue
-        before = old[pairs[number]]
-        if ids[0][pairs[number]] == ids[1][number]:
-            result.append(PatchPair(SAME, before, after))
-            continue
-        since = patches_since(before.patch, after.patch)
-        status = SAME if set(since.counts) <= {SAME} else AMENDED
-        result.append(PatchPair(status, before, after, since))
-    kept = set(pairs.values())
-    dropped = (PatchPair(DROPPED, each, None) for n, each in enumerate(old) if n not in kept)
-    return [*result, *dropped]
-
-
-def _alike(
-    old: Sequence[SeriesPatch], new: Sequence[SeriesPatch], left: list[int], open_: list[int]
-) -> list[tuple[tuple[float, int], int, int]]:
-    """Return pairs that may be versions of one patch, the most alike first."""
-    if len(left) * len(open_) > _MOST_PAIRS:  # titles alone
-        left = [o for o in left if any(old[o].title == new[n].title for n in open_)][:300]
-        open_ = [n for n in open_ if any(old[o].title == new[n].title for o in left)][:300]
-    pool = Pool()
-    for each in (*(old[o] for o in left), *(new[n] for n in open_)):
-        pool.add(each.patch)
-    alike = []
-    for at_old, o in enumerate(left):
-        for at_new, n in enumerate(open_, start=len(left)):
-            value = pool.compare(at_old, at_new).value
-            is_named = old[o].title.lower() == new[n].title.lower()
-            if value >= _LEAST or (is_named and value > 0):
-                alike.append(((-value - is_named, abs(o - n)), o, n))
-    return sorted(alike)

@@ -12,6 +12,7 @@ import sys
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from excise.patches import Patch, joined
 from excise_server.foundation.changes import Side
@@ -24,16 +25,8 @@ from excise_server.git.repository import Repository
 from excise_server.git.trees import Sides
 from excise_server.queue.reading import ENDINGS, STDIN, Queue, missing_notes, newest, read_queue
 from excise_server.review.candidate import Candidate, candidates_called
-from excise_server.review.since import (
-    PatchPair,
-    SeriesPatch,
-    Since,
-    SinceFile,
-    changes_since,
-    paired_patches,
-    patches_since,
-    with_folded,
-)
+from excise_server.review.since import Since, SinceFile, changes_since, patches_since
+from excise_server.review.versions import PatchPair, SeriesPatch, groups_of, paired_patches
 from excise_server.sources.candidates import SAVED, labelled, unrelated
 from excise_server.sources.commits import MAX_COMMITS, read_commits
 from excise_server.sources.reading import (
@@ -202,7 +195,7 @@ def compare_versions(
     pairs = paired_patches(*series) if all(series) and max(map(len, series)) > 1 else []
     since = changes_since(*sides)
     unread = len(read[0].sides.refused.keys() | read[1].sides.refused.keys())
-    return ComparedVersions(old, new, base, since, with_folded(pairs, since), notes, unread)
+    return ComparedVersions(old, new, base, since, pairs, notes, unread)
 
 
 def own_changes(repository: Repository, new: CandidateVersion, onto: str = "") -> Candidate:
@@ -332,17 +325,18 @@ def _series(repository: Repository | None, version: CandidateVersion) -> list[Se
             return []
     patches = queue.patches if queue else ()
     return [
-        SeriesPatch(number, member.message.title, member.message.patch)
+        SeriesPatch(number, member.message.title, partial(getattr, member.message, "patch"))
         for number, member in enumerate(patches, start=1)
     ]
 
 
 def _of_pairs(pairs: Sequence[PatchPair]) -> Since:
-    """Return what changed between patches, each compared with its own older version."""
+    """Return what changed between patches, each compared with its own older version.
+
+    What was squashed or split is compared as one.
+    """
     files = list[SinceFile]()
-    for pair in pairs:
-        since = pair.since or patches_since(
-            pair.old.patch if pair.old else Patch(), pair.new.patch if pair.new else Patch()
-        )
-        files += since.files
+    for before, after in groups_of(pairs):
+        older, newer = (joined(each.patch for each in side) for side in (before, after))
+        files += patches_since(older, newer).files
     return Since(tuple(files))

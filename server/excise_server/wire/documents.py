@@ -775,9 +775,16 @@ class SinceFileEntry(Shape, frozen=True, kw_only=True):
 
 
 class SincePatchEntry(Shape, frozen=True, kw_only=True):
-    """A patch of a series in both versions: numbers from 1, null where it has none."""
+    """A patch of a series in both versions: numbers from 1, null where it has none.
+
+    - ``status``: same, reordered (the same, elsewhere in the series), amended, dropped, new;
+      squashed: ``old`` is a part of ``new``, which is a version of another patch; split: ``new``
+      is a part of ``old``, which has another new version.
+    - ``moved``: whether it stands elsewhere in the series, amended or not.
+    """
 
     status: str
+    moved: bool
     old: int | None
     new: int | None
     old_title: str | None
@@ -921,8 +928,9 @@ class LandedDocument(LandDocument, frozen=True, kw_only=True):
 class PatchEntry(Shape, frozen=True, kw_only=True):
     """A patch, and its likeness to the representative of its cluster.
 
-    ``version_of`` is the patch of which it is another version, the first of them, and
-    ``replaced_by`` the newest one; empty where there is none.
+    ``version_of`` is the patch of which it is another version (or a part), the first of them, and
+    ``replaced_by`` the newest one; empty where there is none. ``not_in`` is the version of its
+    series that drops it, or 0.
     """
 
     id: str
@@ -943,6 +951,7 @@ class PatchEntry(Shape, frozen=True, kw_only=True):
     version: int
     version_of: str
     replaced_by: str
+    not_in: int
     index: int
     total: int
     files: list[str]
