@@ -103,6 +103,18 @@ def test_versions_of_patches_are_those_with_their_edits_through_all_versions():
     }  # fmt: skip
 
 
+def test_a_page_shows_the_hunk_in_which_members_differ_and_names_all_of_them():
+    sent = [mail(f"[PATCH] copy {n}", "a = g(b, c);", "a = f(b, c);") for n in range(30)]
+    sent += [mail("[PATCH] other", "a = g(b, c);", "a = f(b, d);")]
+    for arguments in ((), ("-v",), ("-v", "--format", "markdown")):
+        page = excise("cluster", "-", *arguments, stdin="".join(sent)).out
+        assert all(re.search(rf"#{n}\b", page) for n in range(1, 32)), page
+        shown = [line.strip() for line in page.splitlines() if line.strip()[:1] in "<>"]
+        expected = ["< +a = f(b, c);", "> +a = f(b, d);"] if arguments else []
+        assert [line for line in shown if line] == expected
+        assert "where" not in page.partition("All numbers")[0]
+
+
 def test_what_was_sent_twice_has_the_same_newer_version():
     again = AGAIN.replace("new", "newer")
     found = excise("cluster", "-", "--format", "json", stdin=ONE + ONE + AGAIN + again).json

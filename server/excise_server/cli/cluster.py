@@ -39,6 +39,7 @@ from excise_server.report.cluster import (
     cluster_lines,
     cluster_markdown,
     duplicates_document,
+    hunk_of,
     like_lines,
     like_markdown,
 )
@@ -166,7 +167,7 @@ def command(
         if format == "json":
             show(json_text(document), output)
         elif format == "markdown":
-            show(cluster_markdown(document, verbose=verbose), output)
+            show(cluster_markdown(document, verbose=verbose, hunk=hunk_of(grouped)), output)
         elif format == "html":
             from excise_server.report.html_groups import patches_page
 
@@ -174,7 +175,8 @@ def command(
                 page = patches_page(grouped, document)
             show(page, output)
         else:
-            show(partial(cluster_lines, document, verbose=verbose), output)
+            lines = partial(cluster_lines, document, verbose=verbose, hunk=hunk_of(grouped))
+            show(lines, output)
         return report_rejected(grouped.queue.rejected, paths)
 
 

@@ -9,8 +9,9 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import chain, groupby, pairwise
+from itertools import chain, groupby, pairwise, repeat
 from operator import attrgetter
+from textwrap import indent, wrap
 from typing import NamedTuple
 
 from msgspec import UNSET
@@ -20,17 +21,19 @@ from rich.text import Text
 from excise import Cluster
 from excise.agreement import CODE, NAMES, SAME, WORDS
 from excise.components import components
-from excise.patches import DISTANCE, LINKAGE, Patch, Pool, versions
+from excise.patches import DISTANCE, LINKAGE, Patch, Pool, differences, versions
+from excise.patches.differences import BlockSide
 from excise.patches.evidence import Evidence, EvidenceReader
 from excise_server.candidates.near import LANDED, NearPatches
 from excise_server.duplicates.find import BUMPS, LEVEL_WORDS, Duplicates
-from excise_server.foundation.escape import printable
+from excise_server.foundation.changes import differing_lines
+from excise_server.foundation.escape import printable, source_text, visible
 from excise_server.foundation.inputs import Rejected, first_few
 from excise_server.processes.forks import Map
 from excise_server.queue.reading import Queue
 from excise_server.report.documents import group_entry
 from excise_server.report.likeness import cosines, said_of
-from excise_server.report.markdown import LONGEST_PAGE, bounded, code_span, inert
+from excise_server.report.markdown import LONGEST_PAGE, bounded, code_span, fenced, inert
 from excise_server.report.tables import UNWRAPPED, SignatureText, cut, notes_text
 from excise_server.report.words import THERE, digits, level_words, other_facets, plural
 from excise_server.review.versions import SeriesPatch, partners
@@ -389,14 +392,15 @@ class EditLines(NamedTuple):
     """A cluster or family on a page: the patch to read, what the others are to it, and each.
 
     ``numbers`` are what it is to the representative of the issue, if it is another one. ``each``
-    has the names of the others, their titles, and what they are to it, in numbers.
+    has the names of the others, their titles, what they are to it, in numbers, and their ids.
     """
 
     name: str
     title: str
     numbers: str
     others: tuple[str, ...]
-    each: tuple[tuple[str, str, str], ...]
+    each: tuple[tuple[str, str, str, str], ...]
+    id: str
 
 
 class IssueLines(NamedTuple):
@@ -514,7 +518,8 @@ def _edit(
         pair = pairs.get(frozenset((first.id, entry.id)))
         facts = _facts(entry, first.id, new)
         name = _short(entry.id, first.id)
-        each.append((name, _title(entry), "  ".join([*numbers, *_related(pair), *facts])))
+        explanation = [] if pair is None else [explained(pair)]
+        each.append((name, _title(entry), "  ".join([*numbers, *explanation, *facts]), entry.id))
         if pair is not None and pair.otherwise not in ("", issue.otherwise) and not facts:
             facts.append(pair.otherwise)
         by_word[word].append(f"{name} ({', '.join(facts)})" if facts else name)
@@ -531,6 +536,7 @@ def _edit(
         "  ".join(_related(pair)),
         tuple(f"{word}: {', '.join(by_word[word])}" for word in sorted(by_word, key=place)),
         tuple(each),
+        first.id,
     )
 
 
@@ -611,12 +617,60 @@ def more_lines(document: d.ClusterDocument, *, verbose: bool) -> list[str]:
     return [*document.about, *lines]
 
 
+HunkOf = Callable[[str, str], Sequence[str]]
+"""Returns the hunk in which the second patch differs from the first one, as lines."""
+
+MOST_LINES = 8
+"""Most lines of a hunk on a page of groups."""
+
+
+def hunk_of(grouped: Grouped) -> HunkOf:
+    """Return what finds the hunk in which two patches differ, when a page shows them."""
+    number_of = {member.id: index for index, member in enumerate(grouped.queue.patches)}
+
+    def hunk(first: str, other: str) -> list[str]:
+        a, b = number_of[first], number_of[other]
+        pool = grouped.pool
+        found = differences(
+            grouped.patch_of(a), grouped.patch_of(b),
+            ignored=pool.ignored, renamed=pool.rescued(a, b),
+        )  # fmt: skip
+        for difference in found.differing:
+            sides = [_signed(side) for side in (difference.a, difference.b)]
+            lines = [
+                f"{mark} {line}"
+                for o_lo, o_hi, a_lo, a_hi in differing_lines(*sides)
+                for mark, part in (("<", sides[0][o_lo:o_hi]), (">", sides[1][a_lo:a_hi]))
+                for line in part
+            ]
+            side = difference.b or difference.a
+            if lines and side:
+                more = len(lines) - MOST_LINES
+                about = f" ({side.heading})" if side.heading else ""
+                cut_off = [f"… {plural(more, 'more line')}"] if more > 0 else []
+                return [
+                    f"{visible(side.path)}, line {side.line:,}{about}",
+                    *lines[:MOST_LINES],
+                    *cut_off,
+                ]
+        return []
+
+    return hunk
+
+
+def _signed(side: BlockSide | None) -> list[str]:
+    if side is None:
+        return []
+    return [*(f"-{line}" for line in side.old), *(f"+{line}" for line in side.new)]
+
+
 # --- for a terminal -------------------------------------------------------------------------------
 
 LEGEND = (
     "All numbers go from 0 to 1, for a patch beside the first of its cluster or group. what: "
     "changed words; where: changed places; why: messages; edits alike, and a number after a word: "
-    "what both edits have in common, at the same place."
+    "what both edits have in common, at the same place. Of the hunk in which they differ, < marks "
+    "what only that first one has, and > what only this one has."
 )
 
 FIRST_SCREEN = 40
@@ -626,7 +680,11 @@ _STYLES = {"likely": "bold red", "possibly": "yellow", "none": "dim"}
 
 
 def cluster_lines(
-    document: d.ClusterDocument, out: Console, *, verbose: bool = False
+    document: d.ClusterDocument,
+    out: Console,
+    *,
+    verbose: bool = False,
+    hunk: HunkOf = lambda first, other: (),
 ) -> Iterator[RenderableType]:
     """Yield the page: as much of each issue as there is room for, unless it is all asked for."""
     width = out.width if out.is_terminal else UNWRAPPED
@@ -638,8 +696,11 @@ def cluster_lines(
     rest = more_lines(document, verbose=verbose)
     room = FIRST_SCREEN - len(head) - len(rest) - 2
     pages = [
-        [list(_issue_text(number, issue, width, level)) for number, issue in enumerate(issues, 1)]
-        for level in ((_ALL,) if verbose else (_EDITS, _HEADS))
+        [
+            list(_issue_text(number, issue, width, level, hunk))
+            for number, issue in enumerate(issues, 1)
+        ]
+        for level in ((_ALL,) if verbose else (_NAMES, _EDITS, _HEADS))
     ]
     shown = next((page for page in pages if sum(map(len, page)) <= room), pages[-1])
     yield from head
@@ -660,11 +721,13 @@ def cluster_lines(
         yield SignatureText(document.signature)
 
 
-_HEADS, _EDITS, _ALL = range(3)
+_HEADS, _EDITS, _NAMES, _ALL = range(4)
 """How much of an issue is shown."""
 
 
-def _issue_text(number: int, issue: IssueLines, width: int, level: int) -> Iterator[Text]:
+def _issue_text(
+    number: int, issue: IssueLines, width: int, level: int, hunk: HunkOf
+) -> Iterator[Text]:
     start = f"{number:>3}  "
     if level == _HEADS:
         first = issue.edits[0]
@@ -682,14 +745,23 @@ def _issue_text(number: int, issue: IssueLines, width: int, level: int) -> Itera
         if level == _ALL:
             if edit.numbers:
                 yield Text(printable(f"       {edit.numbers}"), "dim")
-            for name, title, numbers in edit.each:
+            for name, title, numbers, other in edit.each:
                 yield Text(printable(f"         {name}  {title}"))
                 yield Text(printable(f"           {numbers}"), "dim")
+                for line in hunk(edit.id, other):
+                    yield Text(
+                        cut(f"           {source_text(line)}", width), _STYLES.get(line[:1], "")
+                    )
         elif edit.others:
             others = "; ".join(edit.others)
             for line in [others] if 7 + len(others) <= width else edit.others:
-                word, _, names = printable(line).partition(": ")
-                yield Text(f"       {word}: {cut(names, max(12, width - len(word) - 9))}")
+                parts = [printable(line)]
+                if level == _NAMES:
+                    parts = wrap(parts[0], max(24, width - 9), break_on_hyphens=False)
+                for start, part in zip(chain([" " * 7], repeat(" " * 9)), parts, strict=False):
+                    word, colon, names = part.partition(": ")
+                    room = max(12, width - len(start) - len(word) - len(colon))
+                    yield Text(f"{start}{word}{colon}{cut(names, room)}")
 
 
 def like_lines(
@@ -739,7 +811,12 @@ def reasons_of(
 # --- as Markdown ----------------------------------------------------------------------------------
 
 
-def cluster_markdown(document: d.ClusterDocument, *, verbose: bool = False) -> str:
+def cluster_markdown(
+    document: d.ClusterDocument,
+    *,
+    verbose: bool = False,
+    hunk: HunkOf = lambda first, other: (),
+) -> str:
     """Return the page as Markdown, inert whatever is in a title or a line."""
     parts = [f"# {head_line(document)}"]
     if new := _new(document):
@@ -753,9 +830,10 @@ def cluster_markdown(document: d.ClusterDocument, *, verbose: bool = False) -> s
             lines.append(f"- {code_span(edit.name)} {inert(edit.title)}")
             if verbose:
                 lines += [f"  - {inert(edit.numbers)}"] if edit.numbers else []
-                lines += (
-                    f"  - {code_span(n)} {inert(t)}: {inert(about)}" for n, t, about in edit.each
-                )
+                for name, title, about_it, other in edit.each:
+                    lines.append(f"  - {code_span(name)} {inert(title)}: {inert(about_it)}")
+                    if shown := [source_text(line) for line in hunk(edit.id, other)]:
+                        lines.append(indent(f"\n{fenced(shown)}\n", "    "))
             elif edit.others:
                 lines.append(f"  - {code_span('; '.join(edit.others))}")
         issues.append("\n".join(lines))
