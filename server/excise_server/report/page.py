@@ -350,7 +350,7 @@ class Page:
         ran = ran or any(note.endswith(TELLS_NOBODY) for note in self.document.notes)
         differ = not ran and any(task.disagree for task in self.rivals)
         parts = ["They disagree: read, or run."] if differ else []
-        parts += [] if ran else ["Nothing was run: --run 'pytest -q' runs it for each."]
+        parts += [] if ran else ["Nothing was run: --run COMMAND runs your tests on each."]
         words = f"{self._options} {name}"
         return [*parts, f"excise review{words},", f"excise take{words}"]
 
