@@ -157,6 +157,17 @@ def test_an_edit_that_is_elsewhere_too_is_no_trace():
     ]  # fmt: skip
 
 
+def test_a_file_of_the_same_name_is_another_file():
+    arm, mips = (edit(f"{name}/head.S", l3="distinct paths for the boot CPU\n") for name in "xy")
+    assert said(series(arm, mips, titles=["x", "y"]), series(mips, titles=["y"])) == [
+        (SAME, 2, 1), (DROPPED, 1, None),
+    ]  # fmt: skip
+    more = edit("y/head.S", l3="distinct paths for the boot CPU\n", l40="and others\n")
+    assert said(series(arm, mips, titles=["x", "y"]), series(more, titles=["y"])) == [
+        (AMENDED, 2, 1), (DROPPED, 1, None),
+    ]  # fmt: skip
+
+
 def test_header_facts_are_edits():
     move = parse(
         b"diff --git a/x b/y\nsimilarity index 100%\nrename from x\nrename to y\n"

@@ -31,7 +31,7 @@ _TITLE, _PLACE = 0.1, 1e-6
 """What an equal title and a near number add to a similarity: they decide near ties, and ties."""
 
 _Edits = Mapping[tuple[str, bytes], int]
-"""How often a patch inserts (or deletes: below 0) a line of a file, by base name and text."""
+"""How often a patch inserts (or deletes: below 0) a line of a file, by path and text."""
 
 
 @dataclass(frozen=True)
@@ -64,9 +64,9 @@ class SeriesPatch:
         for pair in self.patch.files:
             for line in (line for hunk in pair.hunks for line in hunk.lines):
                 if line[:1] in (b"+", b"-"):
-                    edits[pair.name, line[1:]] += 1 if line[:1] == b"+" else -1
+                    edits[pair.path, line[1:]] += 1 if line[:1] == b"+" else -1
             for fact in facts_of(pair):
-                edits[pair.name, f"\n{fact}".encode("utf-8", "surrogateescape")] += 1
+                edits[pair.path, f"\n{fact}".encode("utf-8", "surrogateescape")] += 1
         return {key: count for key, count in edits.items() if count}
 
 
@@ -201,8 +201,8 @@ def _alike(
 ) -> tuple[dict[int, int], dict[tuple[int, int], tuple[float, float]]]:
     """Return which of the old patches the new ones are versions of.
 
-    Then come, of an old and a new one, the share of the old one that the new one has at the same
-    place, and the other way round.
+    Then come, of an old and a new one that change a file in common, the share of the old one that
+    the new one has at the same place, and the other way round.
     """
     own = [*(old[o] for o in left), *(new[n] for n in came)]
     pool, nameless = Pool(), Pool(key="none")
@@ -224,7 +224,8 @@ def _alike(
         is_named = titles[0][i] == titles[1][j]
         likeness = pool.likeness(i, width + j)
         share = likeness.contained_in_b, likeness.contained_in_a
-        shares[left[i], came[j]] = share
+        if not set(own[i].patch.paths).isdisjoint(own[width + j].patch.paths):
+            shares[left[i], came[j]] = share
         if is_named or max(share) >= _HALF:
             weak.append((is_named, value + tie(i, j), i, j))
     taken = {i for i, _ in pairs}, {j for _, j in pairs}
