@@ -7,6 +7,7 @@
     python benchmarks/landing.py many [CANDIDATES]
     python benchmarks/landing.py takes REPOSITORY [PATTERN]
     python benchmarks/landing.py unions REPOSITORY [PATTERN] [MOST]
+    python benchmarks/landing.py merged REPOSITORY SUFFIX [MOST] [SECONDS]
 
 `heads` replays the requests of a repository (pull/*) onto its HEAD, and prints the CPU seconds of
 reading, comparing and landing. Of each pair of them that `git merge-file` cannot merge although all
@@ -34,6 +35,13 @@ what `git merge-tree` makes of it in a clone that shares the objects.
 
 `unions` lands MOST (200) pairs of requests that change one file, and has each such file read where
 each part passes: Python, JSON, TOML and YAML by their own parsers, all others by their grammar.
+
+`merged` makes pairs of a repository's history, for open requests that land together are few: a
+commit, and one of the ten later ones that change the same file with this suffix, brought back to
+the parent of the first where that is possible without a conflict. Until MOST (50) pairs land
+together, the union of that file is given to the language's own tool, in the tree of
+that parent: `tsc` (of the PATH), `g++ -fsyntax-only`, `javac -proc:none`, or its parser. An error
+counts if neither part has it. `git merge-file` says how many of the files it merges.
 
 `many` lands CANDIDATES (1,000) that change one file: a line each, the same line, a method each.
 """
@@ -574,6 +582,88 @@ def unions(folder: str, pattern: str = "pull/*", most: int = 200) -> None:
           f"{len(refused)} files are refused though each part passes: {refused}")  # fmt: skip
 
 
+# --- merged ---------------------------------------------------------------------------------------
+
+TOOLS: dict[str, tuple[str, ...]] = {
+    ".ts": ("tsc", "--noEmit", "--skipLibCheck", "--target", "esnext", "--strict",
+            "--moduleResolution", "bundler", "--module", "esnext"),
+    ".h": ("g++", "-fsyntax-only", "-w", "-std=c++20", "-Iinclude", "-Isrc", "-x", "c++"),
+    ".hpp": ("g++", "-fsyntax-only", "-w", "-std=c++20", "-Iinclude", "-x", "c++"),
+    ".java": ("javac", "-proc:none", "-implicit:none", "-Xmaxerrs", "10000", "-d", "-out-"),
+}  # fmt: skip
+ERROR = re.compile(r"(?:^|: |\) ?)error(?: TS(\d+))?: (.*)")
+
+
+def errors_in(path: str, text: str, tree: Path) -> Counter[str]:
+    """Return what the language's own tool says of a file of a tree, without the places."""
+    tool = TOOLS.get(Path(path).suffix)
+    if tool is None:
+        return Counter() if passes(path, text) else Counter(["its parser"])
+    file = tree / path
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(text, encoding="utf-8", errors="surrogateescape", newline="")
+    with tempfile.TemporaryDirectory() as out:
+        command = [out if part == "-out-" else part for part in tool]
+        ran = subprocess.run(
+            [*command, path], cwd=tree, capture_output=True, text=True, errors="replace",
+            check=False, timeout=120,
+        )  # fmt: skip
+    said = (ERROR.search(line) for line in f"{ran.stdout}{ran.stderr}".split("\n"))
+    found = Counter(" ".join(filter(None, each.groups())) for each in said if each)
+    return found if ran.returncode == 0 or found else Counter(["no reason"])
+
+
+def merged(folder: str, suffix: str, most: int = 50, seconds: int = 600) -> None:
+    log = git(folder, "log", "--no-merges", "--max-count=4000", "--name-only", "--format=%x00%H",
+              "HEAD", "--", f"*{suffix}").decode("utf-8", "surrogateescape")  # fmt: skip
+    of_path: dict[str, list[str]] = {}
+    for entry in log.split("\0")[1:]:
+        commit, *paths = filter(None, entry.split("\n"))
+        for path in paths:
+            of_path.setdefault(path, []).insert(0, commit)
+    starts = [(p, n) for p, commits in of_path.items() for n in range(len(commits) - 1)]
+    coin, began = Random("merged"), time.monotonic()
+    coin.shuffle(starts)
+    tried, together, files, by_git, refused = 0, 0, 0, 0, list[str]()
+    for path, n in starts:
+        if together >= most or time.monotonic() - began > seconds:
+            break
+        first, second = of_path[path][n], coin.choice(of_path[path][n + 1 : n + 11])
+        try:
+            onto, parent = (git(folder, "rev-parse", f"{c}^", good=(0,)) for c in (first, second))
+            start = onto.decode().strip()
+            a = at_commit(folder, first, start, start, (suffix,), "first")
+            b = at_commit(folder, second, parent.decode().strip(), start, (suffix,), "second")
+        except (OSError, ValueError):
+            continue
+        if a is None or b is None or path not in a.new.keys() & b.new.keys() & a.old.keys():
+            continue
+        tried += 1
+        result = landed(compared(Candidates(start, (a, b))), [a, b])
+        if len(result.order) < 2:
+            continue
+        together += 1
+        new = {file.path: file.new.text or "" for file in result.taken.files if file.new}
+        both = [path] if path in new else []
+        with tempfile.TemporaryDirectory() as tree:
+            if suffix in TOOLS:
+                archive = git(folder, "archive", start, good=(0,))
+                subprocess.run(["tar", "-x", "-C", tree], input=archive, check=True)
+            for each in both:
+                texts = [side[each].text or "" for side in (a.new, b.new)]
+                old = (a.old[each].text if each in a.old else "") or ""
+                files, by_git = files + 1, by_git + (not conflicts(texts[0], old, texts[1]))
+                if said := errors_in(each, new[each], Path(tree)):
+                    parts = [errors_in(each, text, Path(tree)) for text in texts]
+                    said -= parts[0] | parts[1]
+                if said:
+                    refused.append(f"{first[:10]} {second[:10]} {each}: {next(iter(said))}")
+    print(f"{Path(folder).parent.name} {suffix}: {tried} pairs of commits change one file: "
+          f"{together} land together, {files} files ({by_git} merged by git), of which "
+          f"{len(refused)} are refused for what neither part has")  # fmt: skip
+    print("\n".join(refused))
+
+
 if __name__ == "__main__":
     kind, *rest = sys.argv[1:]
     modes: dict[str, Callable[..., None]] = {
@@ -584,5 +674,6 @@ if __name__ == "__main__":
         "many": many,
         "takes": takes,
         "unions": unions,
+        "merged": merged,
     }
     modes[kind](*(int(each) if each.isdecimal() else each for each in rest))

@@ -195,6 +195,20 @@ def test_files_that_one_side_deletes_creates_or_renames(repo):
     assert [(f["path"], f["status"]) for f in entries["chen"]["files"]] == [("chen.py", "renamed")]
 
 
+def test_what_a_conflict_leaves_of_a_candidate_is_not_all_that_it_changes(repo):
+    repo.commit("docs", docs__md="one\n")
+    ada, bo = edited(repo, "ada"), edited(repo, "bo", "def", "async def")
+    write(ada, "docs.md", "mine\n")
+    text = (ada / "a.py").read_text()
+    for path in (ada, bo):  # rivals
+        repo.git("commit", "--quiet", "--all", "--message", "Fixes #7", cwd=path)
+    repo.commit("takes the code of ada", a__py=text, docs__md="theirs\n")
+    entries = by_id(report(repo))
+    assert [conflict["path"] for conflict in entries["ada"]["conflicts"]] == ["docs.md"]
+    assert entries["ada"]["task"] == entries["bo"]["task"]
+    assert not [why for why in entries["ada"]["why"] if "docs" in why]
+
+
 def test_a_binary_file_that_both_changed(repo):
     repo.commit("binary", x__bin=b"\0one")
     path = worktree(repo, "ada")

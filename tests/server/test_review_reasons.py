@@ -12,6 +12,7 @@ from tests.server.test_review_hunks import candidate, side
 from excise.languages import resolve
 from excise_server.review.hunks import review_files
 from excise_server.review.reasons import REASONS, group_reasons
+from excise_server.review.replayed import DELETED
 
 CODE = "import os\n\n\ndef f(a):\n    return g(a)\n\n\ndef g(a):\n    return os.path.join(a)\n"
 TEST = "def test_f():\n    assert f(1)\n"
@@ -160,6 +161,23 @@ def test_deleted_lines_of_code():
     (found,) = reasons(candidate("ada", {"c.py": long}, {"c.py": short + "y = 1\n"}))
     assert ("deletes", "deletes 12 lines of code and adds 1", ("ada",)) in found
     assert "deletes" not in kinds(candidate("ada", {"README.md": long}, {"README.md": "x\n"}))[0]
+
+
+def test_of_a_file_in_conflict_its_own_diff_is_said():
+    short, long = "a = 1\n", "".join(f"x{n} = {n}\n" for n in range(12))
+    replayed = candidate("ada", {"c.py": long}, {"c.py": short})
+    own = candidate("ada", {"c.py": short}, {"c.py": "a = 2\n"})
+    ada = replace(replayed, conflicts={"c.py": "the target changed it, too"})
+    assert "deletes" in kinds(ada)[0]
+    assert "deletes" not in kinds(replace(ada, own_old=own.old, own_new=own.new))[0]
+    moved = replace(ada, own_old={"b.py": own.old["c.py"]}, own_new={"b.py": own.new["c.py"]})
+    assert "deletes" not in kinds(replace(moved, moves={"b.py": "c.py"}))[0]
+
+
+def test_conflicts_of_deleted_files_are_told_apart():
+    both = {"a.py": DELETED, "b.py": "the target changed these lines, too"}
+    (found,) = reasons(replace(change("ada", a__py=FIX), conflicts=both))
+    assert found[0][1] == "conflicts with the target, which deleted a.py, and in b.py"
 
 
 def test_a_conflict_comes_first_and_says_of_whom_it_is_true():

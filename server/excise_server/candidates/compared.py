@@ -32,7 +32,7 @@ class Compared:
     """Candidates of one target, compared as wholes: each file by its grammar.
 
     - ``reader``: what it read of them, for more questions.
-    - ``patches``: the files that each changes, without the ignored ones.
+    - ``patches``: the files that each is said to change, without the ignored ones.
     - ``matrix``: their similarities, with all notes about each.
     - ``kinds``: what each file that a candidate changes is for, by path.
     - ``relations``: the pairs that are not independent.
@@ -54,7 +54,7 @@ class CandidateEdits:
     """What candidates change, as the matrix takes it, by their ids.
 
     - ``pairs``: the files that each changes.
-    - ``patches``: the same without the ignored files.
+    - ``patches``: what is said of that, without the ignored files.
     - ``notes``: what is not compared, and what their sources say.
     - ``origin``: the texts that they change, by path.
     """
@@ -72,12 +72,13 @@ def edits_of(found: Sequence[Candidate]) -> CandidateEdits:
     for candidate in found:
         complete = Patch(patch_files(candidate.old, candidate.new))
         counted, left_out = counted_files(complete, IGNORED)
-        patch = Patch(counted)
-        paths = [visible(path) for path in complete.paths if path not in set(patch.paths)]
+        known = {pair.path for pair in counted}
+        paths = [visible(path) for path in complete.paths if path not in known]
         also = [f"ignored: {first_few(paths)}"] if paths else []
         edits.notes[candidate.id] = [*candidate.notes, *left_out, *also]
         edits.pairs[candidate.id] = complete.files
-        edits.patches[candidate.id] = patch
+        said = Patch(candidate.said(complete.files))
+        edits.patches[candidate.id] = Patch(counted_files(said, IGNORED)[0])
         texts, edits.change_sets[candidate.id] = change_set(
             candidate.old, candidate.new, counted, candidate.kind_of
         )

@@ -12,13 +12,13 @@ from dataclasses import dataclass, replace
 
 from excise import CancelFlag, Ranked, ScoreMatrix
 from excise.clustering import DISTANCE, LINKAGE
-from excise.facts import EditFacts, code_facts
+from excise.facts import CODE, EditFacts, code_facts
 from excise.patches import Patch
 from excise.ranking import INTENT
 from excise_server.candidates.chosen import chosen_tasks
 from excise_server.candidates.compared import compared
 from excise_server.foundation.escape import visible
-from excise_server.review.claims import Claim
+from excise_server.review.claims import Claim, own_code
 from excise_server.review.families import task_families
 from excise_server.review.hunks import ReviewedFile, review_files
 from excise_server.review.ranked import RankedTask, rank_tasks
@@ -113,7 +113,12 @@ def compare_candidates(
     if others:  # without a vote, and without a part in any number
         every = compared(candidates, cancel=cancel, readings=every.matrix.readings)
     matrix, pairs, patches, kinds = every.matrix, every.reader.pairs, every.patches, every.kinds
-    facts = dict(zip(matrix.ids, matrix.facts_by_path, strict=True))
+    facts = {name: dict(own) for name, own in zip(matrix.ids, matrix.facts_by_path, strict=True)}
+    for candidate, of_files in zip(candidates.found, kinds, strict=True):
+        if candidate.conflicts:  # what its merge leaves of its code may be in no text of its own
+            own = own_code(candidate, matrix.readings)
+            facts[candidate.id].update(own)
+            of_files.update({path: CODE for path in own if path not in of_files})
     of_code = map(code_facts, facts.values(), kinds)
     own_facts = tuple(
         _with_claims(own, every.claims[name]) for name, own in zip(matrix.ids, of_code, strict=True)

@@ -8,7 +8,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from excise_server.foundation.changes import Side
+from excise.patches import FilePair
+from excise_server.foundation.changes import Side, patch_files
 from excise_server.foundation.escape import shown_name
 from excise_server.foundation.inputs import SourceError, did_you_mean, first_few
 from excise_server.review.kinds import Kind, kind_of
@@ -75,6 +76,7 @@ class Candidate:
       where git has a conflict.
     - ``made_for``: the branch that it was made for, if that is not the target, and the revision.
     - ``written``: who wrote a patch, by its mails.
+    - ``moves``: by path at its base, that of the target, which renamed the file since.
     - ``own_old``, ``own_new``: its own diff, as of `own`; None where that is ``old`` and ``new``.
     """
 
@@ -107,6 +109,7 @@ class Candidate:
     notes: tuple[str, ...] = ()
     made_for: tuple[str, str] = ("", "")
     written: Written | None = None
+    moves: Mapping[str, str] = field(default_factory=dict)
     own_old: dict[str, Side] | None = None
     own_new: dict[str, Side] | None = None
 
@@ -116,6 +119,17 @@ class Candidate:
         if self.own_old is None or self.own_new is None:
             return self.old, self.new
         return self.own_old, self.own_new
+
+    def said(self, files: Iterable[FilePair]) -> tuple[FilePair, ...]:
+        """Return what is said of its changes of the target: its own diff of files in conflict.
+
+        - ``files``: its changes, as they were replayed.
+        """
+        if not self.conflicts:
+            return tuple(files)
+        old, new = ({self.moves.get(p, p): s for p, s in sides.items()} for sides in self.own)
+        own = {pair.path: pair for pair in patch_files(old, new) if pair.path in self.conflicts}
+        return tuple(own.get(pair.path, pair) for pair in files)
 
     @property
     def unread(self) -> tuple[str, ...]:

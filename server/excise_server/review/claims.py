@@ -15,6 +15,7 @@ from typing import Any, Literal, NamedTuple
 
 from excise import languages
 from excise.broken import Broken, errors_said
+from excise.facts import EditFacts
 from excise.order_free import Level
 from excise.preparation import Readings
 from excise.reading import PARSER_SECONDS, Reading, is_large
@@ -94,6 +95,23 @@ def own_claims(
             why = f", newer than Python {version} here" if grammar == "python" else ""
             claims.append(Claim("not read", path, line, f"not read: line {line}{where}{why}"))
     return tuple(claims)
+
+
+def own_code(candidate: Candidate, readings: Readings) -> dict[str, EditFacts]:
+    """Return the facts about the code of a candidate's own diff, by path in the target."""
+    old, new = candidate.own
+    facts = {}
+    for path in sorted(old.keys() | new.keys()):
+        if candidate.kind_of(path) != "code":
+            continue
+        before, after, own = _text(old.get(path)), _text(new.get(path)), EditFacts()
+        if before and after and not is_large(before) and not is_large(after):
+            grammar = languages.resolve(None, path, before)
+            reading = Reading(grammar, timeout=PARSER_SECONDS, path=path)
+            if grammar is not None:
+                [own] = readings.facts(before, [after], reading, None)
+        facts[candidate.moves.get(path, path)] = own
+    return facts
 
 
 def given_twice(

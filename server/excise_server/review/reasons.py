@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Literal, NamedTuple, get_args
 
 from excise.facts import EditFacts
+from excise.patches import FilePair
 from excise_server.foundation.escape import visible
 from excise_server.foundation.inputs import first_few
 from excise_server.review.candidate import Candidate
@@ -71,13 +72,14 @@ def group_reasons(
             has_texts = file.text is not None and change.text is not None
             if file.kind == "code" and known is not None and has_texts:
                 of_texts[change.id][file.path] = known
+    said = {c.id: c.said(each.change.pair for each in touched[c.id]) for c in candidates}
     stated = {
         candidate.id: [
             *_state(candidate, broken.get(candidate.id, ())),
-            *_bytes(touched[candidate.id]),
-            *_code(touched[candidate.id], of_texts[candidate.id]),
-            *_tests(touched[candidate.id]),
-            *_deletes(touched[candidate.id]),
+            *_bytes(said[candidate.id]),
+            *_code(candidate, touched[candidate.id], of_texts[candidate.id]),
+            *_tests(candidate, said[candidate.id]),
+            *_deletes(candidate, said[candidate.id]),
         ]
         for candidate in candidates
     }
@@ -125,28 +127,34 @@ def _state(candidate: Candidate, broken: Sequence[str]) -> Iterator[Said]:
 
 def _conflicts(conflicts: Mapping[str, str]) -> Iterator[str]:
     """Yield where a candidate conflicts with the target, and what is to be known of that."""
+    is_first = True
     for word, reason in (("which deleted", DELETED), ("which renamed the folder of", MOVED)):
         if paths := sorted(path for path, own in conflicts.items() if own == reason):
+            is_first = False
             yield f", {word} {first_few(paths)}"
     if paths := sorted(path for path, own in conflicts.items() if own not in (DELETED, MOVED)):
-        yield f" in {first_few(paths)}"
+        yield f"{'' if is_first else ', and'} in {first_few(paths)}"
 
 
-def _bytes(touched: Sequence[_Touched]) -> Iterator[Said]:
+def _bytes(pairs: Sequence[FilePair]) -> Iterator[Said]:
     """Yield what its lines do not show: encodings, line ends, submodules, invisible characters."""
     paths: dict[str, list[str]] = defaultdict(list)
-    for file, change, _ in touched:
-        for fact in change.pair.beside:
-            paths[fact].append(file.path)
+    for pair in pairs:
+        for fact in pair.beside:
+            paths[fact].append(pair.old or pair.path)
     for fact, where in paths.items():
         yield "bytes", fact if "submodule " in fact else f"{fact} ({first_few(where)})"
 
 
-def _code(touched: Sequence[_Touched], of_texts: Facts) -> Iterator[Said]:
+def _code(candidate: Candidate, touched: Sequence[_Touched], of_texts: Facts) -> Iterator[Said]:
     """Yield what the edits of code amount to: nothing, or names that are never read."""
     changes = [(file, change) for file, change, kind in touched if kind == "code"]
     if not changes:
         kinds = {kind for _, _, kind in touched}
+        if candidate.conflicts:
+            kinds = {candidate.kind_of(path) for sides in candidate.own for path in sides}
+        if "code" in kinds:
+            return  # that is in the target already
         names = " and ".join(_KIND_WORDS.get(kind, kind) for kind in KINDS if kind in kinds)
         yield "no-code", f"changes no code, only {names or 'nothing'}"
         return
@@ -182,20 +190,18 @@ def _is_read_elsewhere(name: str, file: ReviewedFile, touched: Sequence[_Touched
     )
 
 
-def _tests(touched: Sequence[_Touched]) -> Iterator[Said]:
-    tests = [(file.path, change) for file, change, kind in touched if kind == "tests"]
-    if created := [path for path, change in tests if change.status == "created"]:
+def _tests(candidate: Candidate, pairs: Sequence[FilePair]) -> Iterator[Said]:
+    tests = [p for p in pairs if candidate.kind_of(p.old or p.path) == "tests"]
+    if created := [pair.path for pair in tests if pair.old is None]:
         yield "tests", f"adds tests: {first_few(created)}"
-    if edited := [
-        path for path, c in tests if c.status in ("modified", "renamed") and c.pair.added
-    ]:
+    if edited := [pair.old for pair in tests if pair.old and pair.new and pair.added]:
         yield "tests", f"changes tests: {first_few(edited)}"
-    if deleted := [path for path, change in tests if change.status == "deleted"]:
+    if deleted := [pair.path for pair in tests if pair.new is None]:
         yield "tests", f"deletes tests: {first_few(deleted)}"
 
 
-def _deletes(touched: Sequence[_Touched]) -> Iterator[Said]:
-    changes = [change.pair for _, change, kind in touched if kind == "code"]
+def _deletes(candidate: Candidate, pairs: Sequence[FilePair]) -> Iterator[Said]:
+    changes = [p for p in pairs if candidate.kind_of(p.old or p.path) == "code"]
     added, deleted = sum(c.added for c in changes), sum(c.deleted for c in changes)
     lines = f"{deleted:,} line{'' if deleted == 1 else 's'} of code"
     if deleted and not added:

@@ -163,7 +163,7 @@ class ReplayedCandidate:
             conflict_kinds={p: self.kinds.get(p) or _kind(files, p) for p in files.conflicts},
             marked=dict(self.marked),
             notes=tuple(dict.fromkeys((*own.notes, *notes))),
-            own_old=self.read.sides.old, own_new=self.read.sides.new,
+            moves=dict(self.moves), own_old=self.read.sides.old, own_new=self.read.sides.new,
         )  # fmt: skip
 
 
