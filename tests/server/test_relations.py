@@ -599,3 +599,13 @@ def test_three_hundred_candidates_of_as_many_files_are_not_compared_in_pairs():
     found = of(edits)
     assert found.relations == ()
     assert len(found.tasks) == 300
+
+
+def test_who_edits_a_file_that_the_target_deleted_creates_none():
+    own = {"own_old": {"gone.py": side("a = 1\n")}, "own_new": {"gone.py": side("a = 2\n")}}
+    a = {"conflicts": {"gone.py": "the target deleted this file"}, **own}
+    edits = {"a": {"gone.py": "a = 2\n"}, "b": {"gone.py": "b = 1\n"}}
+    [relation] = of(edits, a=a).relations
+    assert "gone.py: a changes it and b creates it" in [r.message for r in relation.reasons]
+    [relation] = of(edits).relations
+    assert "both create gone.py" in [r.message for r in relation.reasons]

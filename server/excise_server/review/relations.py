@@ -100,20 +100,17 @@ class CandidateRelation:
 
 
 class _Change(NamedTuple):
-    """A file that a candidate changes, in hunks of the target's lines; None if only as a whole."""
+    """A file that a candidate changes, in hunks of the target's lines; None if only as a whole.
+
+    - ``does``: what its own diff does to the file, as a verb.
+    """
 
     pair: FilePair
     old: Side | None
     new: Side | None
     kind: Kind
     hunks: tuple[tuple[int, int, str], ...] | None
-
-    @property
-    def does(self) -> str:
-        """What it does to the file, as a verb."""
-        if self.old is None or self.new is None:
-            return "creates" if self.old is None else "deletes"
-        return "changes"
+    does: str
 
 
 class _Edit(NamedTuple):
@@ -281,7 +278,9 @@ class CandidateReader:
                         for lo, hi, start, stop in differing_lines(*lines)
                     )
                 kind = candidate.kind_of(path)
-                changes[path] = _Change(pair, old, new, kind, hunks)
+                [own] = candidate.said([pair])
+                does = "deletes" if own.new is None else "changes" if own.old else "creates"
+                changes[path] = _Change(pair, old, new, kind, hunks, does)
                 if kind in ("code", "tests"):
                     for side, name, text in zip(
                         texts, (path, pair.path), (before, after), strict=True
