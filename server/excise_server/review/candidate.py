@@ -76,6 +76,7 @@ class Candidate:
       where git has a conflict.
     - ``made_for``: the branch that it was made for, if that is not the target, and the revision.
     - ``written``: who wrote a patch, by its mails.
+    - ``unread``: why nothing of it can be compared, if that is so.
     - ``moves``: by path at its base, that of the target, which renamed the file since.
     - ``own_old``, ``own_new``: its own diff, as of `own`; None where that is ``old`` and ``new``.
     """
@@ -109,6 +110,7 @@ class Candidate:
     notes: tuple[str, ...] = ()
     made_for: tuple[str, str] = ("", "")
     written: Written | None = None
+    unread: tuple[str, ...] = ()
     moves: Mapping[str, str] = field(default_factory=dict)
     own_old: dict[str, Side] | None = None
     own_new: dict[str, Side] | None = None
@@ -130,12 +132,6 @@ class Candidate:
         old, new = ({self.moves.get(p, p): s for p, s in sides.items()} for sides in self.own)
         own = {pair.path: pair for pair in patch_files(old, new) if pair.path in self.conflicts}
         return tuple(own.get(pair.path, pair) for pair in files)
-
-    @property
-    def unread(self) -> tuple[str, ...]:
-        """Why nothing of it can be compared, if that is so."""
-        found = [note for note in self.notes if note.endswith(", not compared")]
-        return () if self.old or self.new else tuple(found)
 
     @property
     def kind(self) -> str:

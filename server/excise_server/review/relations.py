@@ -266,7 +266,8 @@ class CandidateReader:
         if candidate.id not in self._edits:
             changes = dict[str, _Change]()
             texts = dict[str, str](), dict[str, str]()
-            for pair in self.pairs[candidate.id]:
+            pairs = self.pairs[candidate.id]
+            for pair, own in zip(pairs, candidate.said(pairs), strict=True):
                 old = None if pair.old is None else candidate.old[pair.old]
                 new = None if pair.new is None else candidate.new[pair.new]
                 path, hunks = pair.old or pair.path, None
@@ -278,7 +279,6 @@ class CandidateReader:
                         for lo, hi, start, stop in differing_lines(*lines)
                     )
                 kind = candidate.kind_of(path)
-                [own] = candidate.said([pair])
                 does = "deletes" if own.new is None else "changes" if own.old else "creates"
                 changes[path] = _Change(pair, old, new, kind, hunks, does)
                 if kind in ("code", "tests"):

@@ -59,7 +59,7 @@ class SeriesPatch:
 
     @cached_property
     def edits(self) -> _Edits:
-        """The lines that it inserts and deletes. What it only moves is no edit of these."""
+        """Its inserted and deleted lines, without those that only moved."""
         edits = Counter[tuple[str, bytes]]()
         for pair in self.patch.files:
             for line in (line for hunk in pair.hunks for line in hunk.lines):

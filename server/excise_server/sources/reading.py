@@ -151,6 +151,7 @@ class ReplayedCandidate:
         """The candidate with these files, and notes about them."""
         files, own = self.files, self.read.candidate
         notes = [f"{visible(path)}: {why}, not compared" for path, why in self.unread.items()]
+        unread = () if files.old or files.new else tuple(self.read.sides.notes or notes)
         moves = self.moves.items()
         notes += [f"{visible(old)} is {visible(new)} in the target" for old, new in moves]
         notes += [f"already in the target: {visible(path)}" for path in files.landed]
@@ -163,7 +164,8 @@ class ReplayedCandidate:
             conflict_kinds={p: self.kinds.get(p) or _kind(files, p) for p in files.conflicts},
             marked=dict(self.marked),
             notes=tuple(dict.fromkeys((*own.notes, *notes))),
-            moves=dict(self.moves), own_old=self.read.sides.old, own_new=self.read.sides.new,
+            unread=unread, moves=dict(self.moves),
+            own_old=self.read.sides.old, own_new=self.read.sides.new,
         )  # fmt: skip
 
 
