@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shlex
 import signal
 import subprocess
@@ -205,7 +206,33 @@ def test_a_mix_that_lacks_a_name_is_refused(repo, tmp_path):
     assert (repo.path / "a.py").read_text().endswith("\nunknown\n")
 
 
-def test_a_hunk_in_conflict_is_refused_with_both_texts_unless_it_is_wanted(repo):
+def as_git_merges(repo, name, tmp_path):
+    """Check that a candidate is taken with markers as `git merge` leaves the file, labels aside."""
+    take(repo, name, "--conflicts", "--write")
+    taken = (repo.path / "a.py").read_bytes()
+    take(repo, "--undo")
+    folder = repo.path.parent / name
+    repo.git("commit", "--quiet", "--all", "--message", "own", cwd=folder)
+    clone = tmp_path / "clone"
+    repo.git("clone", "--quiet", repo.path, clone)
+    repo.git("fetch", "--quiet", repo.path, name, cwd=clone)
+    merge = ["git", "-c", "user.name=A", "-c", "user.email=a@b", "merge", "--no-edit", "FETCH_HEAD"]
+    assert subprocess.run(merge, cwd=clone, capture_output=True, check=False).returncode == 1
+    merged = (clone / "a.py").read_bytes().replace(b"<<<<<<< HEAD", b"<<<<<<< the target")
+    assert taken == re.sub(rb">>>>>>> [0-9a-f]+", f">>>>>>> {name}".encode(), merged)
+
+
+def test_the_markers_of_a_file_with_crlf_are_named(repo, tmp_path):
+    crlf = (repo.path / "a.py").read_text().replace("\n", "\r\n")
+    repo.commit(a__py=crlf)
+    worktree(repo, "gil")
+    repo.commit(a__py=crlf.replace("a + 1\r", "a + 11\r"))
+    (repo.path.parent / "gil" / "a.py").write_bytes(crlf.replace("a + 1\r", "a + 111\r").encode())
+    settle(repo)
+    as_git_merges(repo, "gil", tmp_path)
+
+
+def test_a_hunk_in_conflict_is_refused_with_both_texts_unless_it_is_wanted(repo, tmp_path):
     worktree(repo, "gil")
     repo.commit(a__py=(repo.path / "a.py").read_text().replace("a + 1", "a + 11"))
     gil = repo.path.parent / "gil" / "a.py"
@@ -222,6 +249,7 @@ def test_a_hunk_in_conflict_is_refused_with_both_texts_unless_it_is_wanted(repo)
         "<<<<<<< the target", "=======", "    return a + 111", ">>>>>>> gil", "    return a + 44"
     ]  # fmt: skip
     assert "note: a.py: in conflict: resolve it between the markers" in ran.err
+    as_git_merges(repo, "gil", tmp_path)
     refused = excise("take", "--repo", str(repo.path), "gil", "--conflicts", "--run", "true")
     one_line(refused, "nothing is run: a.py is in conflict", code=1)
     one_line(excise("take", "--repo", str(repo.path), "gil", "a.py#9", "--conflicts"), "a.py#9")

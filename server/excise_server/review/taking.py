@@ -653,8 +653,8 @@ def _check_conflicts(
             raise SourceError(f"{piece.name}: {candidate.conflicts[path]}: {texts}", hint=hint)
 
 
-_MARKER = re.compile(rb"^(<{7,}|\|{7,}|>{7,}) [0-9a-f]{40,64}$", re.MULTILINE)
-"""A line of git's between whose sides is a conflict, with the commit that a side has."""
+_MARKER = re.compile(rb"^(<{7,}|\|{7,}|>{7,}) [0-9a-f]{40,64}(?=[:\r\n])", re.MULTILINE)
+"""A line of git's between whose sides is a conflict, with a side's commit, and path if it moved."""
 
 
 def _marked(candidate: Candidate, file: ReviewedFile) -> Fact | None:
