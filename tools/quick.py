@@ -17,8 +17,7 @@ from pathlib import Path
 
 BIN = Path(sys.executable).parent
 # Two processes that share nothing cost less than two workers of xdist that each collect everything.
-# Sessions of pytest-lsp are slow, and it imports the types of the whole protocol.
-TESTS = [str(BIN / "pytest"), "-p", "no:pytest-lsp", "-m", "not slow", "-q", "-rfE", "--tb=short"]
+TESTS = [str(BIN / "pytest"), "-m", "not slow", "-q", "-rfE", "--tb=short"]
 REST = ["tests", "--ignore=tests/server"]
 SHELL = ["tests/server"]
 

@@ -127,14 +127,6 @@ def test_whole_worktrees_are_watched_and_news_of_them_is_told_once(repo: Repo):
         assert told(odd / "a.py", odd / "b.py") == [news]
 
 
-def test_branches_are_those_of_the_setting(repo: Repo, client: RawClient):
-    repo.git("checkout", "--quiet", "-b", "agent/1")
-    repo.commit(a__py=ORIGIN.replace("return x", "return -x"))
-    repo.git("checkout", "--quiet", "main")
-    assert "branch:agent/1" in ids_of(listed(client, repo))
-    assert "branch:agent/1" not in ids_of(listed(client, repo, git=[]))
-
-
 def test_the_client_s_own_are_among_them(repo: Repo, client: RawClient):
     client.add_candidates({"id": "gpt", "label": "GPT", "changes": [change("a.py", MINUS)]})
     answer = listed(client, repo, git=[])
@@ -396,22 +388,6 @@ def test_one_id_twice_in_a_request(repo: Repo, client: RawClient):
     assert review(client, repo)["hunks"][0]["variants"][0]["text"] == "    x = a - b\n"
 
 
-def test_ids_that_lie_on_a_screen_are_shown_escaped(repo: Repo, client: RawClient):
-    evil = "a\x1b[2Jb\u202egpt"
-    client.add_candidates({"id": evil, "label": evil, "changes": [change("a.py", MINUS)]})
-    uri = (repo.path / "a.py").as_uri()
-    assert review(client, repo)["candidates"][0]["id"] == evil  # as it was sent
-    messages = [
-        item["message"]
-        for message in client.received
-        if message.get("method") == "textDocument/publishDiagnostics"
-        and message["params"]["uri"] == uri
-        for item in message["params"]["diagnostics"]
-    ]
-    assert messages
-    assert not any("\x1b" in message or "\u202e" in message for message in messages)
-
-
 def test_without_trust_no_git_is_started_for_a_base(repo: Repo):
     with RawClient() as client:
         folders = [{"uri": repo.path.as_uri(), "name": "w"}]
@@ -647,26 +623,3 @@ def test_a_file_that_three_editors_have_not_saved_is_taken_into_the_text_of_each
             assert entry["version"] == 10 + number
             assert after(entry, own) == own.replace(ORIGIN, MINUS)
     assert (repo.path / "a.py").read_text() == ORIGIN
-
-
-def test_a_mix_that_lacks_a_name_is_refused_with_its_data(repo: Repo, client: RawClient):
-    folder = repo.path.parent / "ada"
-    (folder / "a.py").write_text("import re\n\n\n" + ORIGIN.replace("* 2", "* re.I"))
-    choice = {"candidate": "worktree:ada", "path": "a.py", "hunk": "7"}
-    whole = taken(client, repo, choice)
-    assert "import re" in after(whole["contents"][0], ORIGIN)
-    assert [unit["hunks"] for unit in whole["units"]] == [["0+", "7"]]
-    params = {"uri": repo.path.as_uri(), "choices": [choice], "split": True}
-    error = client.refused("excise/take", params)
-    assert error["code"] == REQUEST_FAILED
-    assert "a.py:7: uses re" in error["message"]
-    assert "--anyway" not in error["message"]
-    data = error["data"]
-    assert data["kind"] == "brokenMix"
-    assert [(f["path"], f["line"], f["name"]) for f in data["findings"]] == [("a.py", 7, "re")]
-    (entry,) = taken(client, repo, choice, split=True, anyway=True)["contents"]
-    assert "re.I" in after(entry, ORIGIN)
-    assert "import re" not in after(entry, ORIGIN)
-    assert "import re" in after(
-        taken(client, repo, {"candidate": "worktree:ada", "path": "a.py"})["contents"][0], ORIGIN
-    )

@@ -6,7 +6,6 @@ Emacs in tests/e2e/interop.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,11 +13,8 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 from tests.e2e.interop.workload import LINE, ORIGIN, Workload, changed
-from tests.server.command import ids_of
 from tests.server.git_repository import needs_git
 from tests.server.raw_client import Message, RawClient
-
-from excise_server.wire.lsp import SCHEMA
 
 pytestmark = [needs_git, pytest.mark.slow]
 
@@ -140,12 +136,6 @@ def changes(edit: Message) -> dict[str, list[str]]:
     return done
 
 
-def test_the_server_says_what_it_is(standard: Standard):
-    info = standard.capabilities["serverInfo"]
-    assert (info["name"], bool(info["version"])) == ("excise", True)
-    assert standard.capabilities["capabilities"]["experimental"]["excise"]["version"] == SCHEMA
-
-
 def test_the_candidates_are_listed_on_a_page(standard: Standard):
     standard.choose("Compare the candidates of this repository")
     page = standard.page()
@@ -211,41 +201,3 @@ def test_after_undo_everything_is_offered_again(standard: Standard):
     user.version += 1
     user.client.change(user.work.uri, user.version, {"text": ORIGIN})
     assert [a for a in user.actions(LINE) if a["title"].startswith("Take the lines of ada")]
-
-
-def test_runs_in_a_folder_of_the_setting_are_candidates(tmp_path: Path):
-    work = Workload.make(tmp_path)
-    work.repo.write("b.py", "B = 7\n")
-    diff = work.repo.git("diff", "--full-index").decode()
-    work.repo.git("checkout", "--quiet", "b.py")
-    line = {
-        "instance_id": "task-1",
-        "model_patch": diff.replace("7", "8"),
-        "model_name_or_path": "m",
-    }
-    work.repo.write("runs/deep/swe.diff", diff)
-    work.repo.write("runs/deep/predictions.jsonl", f"{json.dumps(line)}\nno JSON\n")
-    work.repo.write("runs/deep/broken.patch", diff.replace("-B = 1", "-B = 0"))
-    with RawClient() as client:
-        folders = [{"uri": work.repo.path.as_uri(), "name": "w"}]
-        sources = {"patches": ["runs", "../elsewhere"], "worktrees": False, "git": []}
-        options = {"sources": sources}
-        client.initialize(HELIX, workspaceFolders=folders, initializationOptions=options)
-        assert client.wait(lambda m: m.get("method") == "workspace/configuration")["id"] is not None
-        asked = client.received[-1]["id"]
-        client.send({"jsonrpc": "2.0", "id": asked, "result": [None]})
-        uri = (work.repo.path / "b.py").as_uri()
-        client.open(uri, "B = 1\n")
-        reports = client.call("excise/review", {"uri": uri})["sources"]
-        ids = [r["id"] for r in client.call("excise/report", {"uri": uri})["revisions"]]
-        listed = client.call("excise/candidates", {"uri": work.repo.path.as_uri()})
-        taken = client.call(
-            "excise/take", {"uri": uri, "choices": [{"candidate": "patch:deep/swe"}]}
-        )
-        assert client.exit() == 0
-    assert sorted(ids) == ["patch:deep/swe", "patch:m/task-1"]
-    assert sorted(ids_of(listed)) == sorted(ids)
-    refused = {r["id"]: r["reason"] for report in reports for r in report["refused"]}
-    assert "leads out of the workspace" in refused["patches:../elsewhere"]
-    assert "patch:deep/broken" in refused
-    assert taken["patch"] == diff

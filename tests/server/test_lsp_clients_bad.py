@@ -13,7 +13,6 @@ from urllib.parse import unquote, urlsplit
 import pytest
 from tests.e2e.interop.workload import LINE, ORIGIN, Workload, changed
 from tests.server.git_repository import needs_git
-from tests.server.markdown import ACTIVE, kinds
 from tests.server.raw_client import Message
 from tests.server.test_lsp_clients import HELIX, Standard
 
@@ -112,17 +111,6 @@ def test_a_client_that_opens_no_document_is_told_the_path(user: Standard):
     user.client.answer(asked)
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [None, [], [{}], ["file:///x"], [{"uri": 1}], [{"uri": "file:///x"}, {}], [{"uri": None}]],
-)
-def test_a_command_that_is_asked_wrongly(user: Standard, arguments: Any):
-    for name in ("show", "take", "apply", "startAgain"):
-        run = {"command": f"excise.{name}", "arguments": arguments}
-        error = user.client.refused("workspace/executeCommand", run)
-        assert error["code"] == INVALID_PARAMS
-
-
 def test_an_action_of_another_server_or_version_is_not_resolved(user: Standard):
     action = {"title": "Rename", "data": {"id": 7}}
     assert user.client.refused("codeAction/resolve", action)["code"] == INVALID_PARAMS
@@ -149,33 +137,12 @@ def test_ids_that_obey_terminals_and_fool_eyes(user: Standard):
     assert page.read_text() == changed("ada", ORIGIN)
 
 
-def test_a_page_is_inert(user: Standard):
-    uri = "untitled:inert"
-    texts = {"[x](y)": ORIGIN.replace("x + 2", "```\n<script>x</script>\n![i](http://e.org)")}
-    opened(user, uri, ORIGIN, texts)
-    assert user.call("workspace/executeCommand", command("show", uri)) is None
-    assert not kinds(user.page()) & (ACTIVE - {"strong_open"})
-
-
 @pytest.mark.parametrize("name", ["", "..", "/", "a/../../b", "\x00\x1b", "é" * 200, "x" * 500])
 def test_no_name_leaves_the_folder_of_pages(name: str):
     made = file_name(name)
     assert made == Path(made).name
     assert 0 < len(made) <= 80
     assert made.isascii()
-
-
-def test_sixty_four_candidates_are_all_offered_lazily(user: Standard):
-    uri = "untitled:many"
-    texts = {f"c{n}": ORIGIN.replace("x + 2", f"x - {n}") for n in range(64)}
-    opened(user, uri, ORIGIN, texts)
-    offered = [a for a in actions(user, uri) if a["title"].startswith("Take this file from")]
-    assert len(offered) == 64
-    assert not any("edit" in action for action in offered)
-    edit = user.call("codeAction/resolve", offered[-1])["edit"]
-    assert edit["documentChanges"][0]["textDocument"]["uri"] == uri
-    assert user.call("workspace/executeCommand", command("show", uri)) is None
-    assert user.page().count("```") == 2 * 65
 
 
 def test_a_hunk_of_five_thousand_lines(user: Standard):

@@ -325,16 +325,6 @@ def test_a_save_with_text_makes_that_text_the_origin(client: RawClient, uri: str
     assert report(client, uri)["revisions"][0]["noOp"] is True
 
 
-def test_a_whole_text_may_replace_the_buffer(client: RawClient, uri: str):
-    client.open(uri, "#\nx = 0\n")
-    client.add(uri, {"a": "#\nx = 1\n"})
-    client.change(uri, 2, {"text": "#\n\nx = 0\n"})
-    found = report(client, uri)
-    assert found["revisions"][0]["noOp"] is False
-    # A line typed beside the hunk is not part of it.
-    assert found["hunks"][0]["range"] == span((2, 0), (3, 0))
-
-
 def test_a_document_over_the_limit_says_so(client: RawClient, uri: str):
     client.open(uri, "x" * 10_000_001)
     client.add(uri, {"a": "x\n"})
@@ -402,36 +392,3 @@ def test_closing_a_document_without_a_file_clears_its_diagnostics(client: RawCli
     assert client.refused("excise/report", {"uri": uri})["code"] == REQUEST_FAILED
     client.open(uri, ORIGIN)
     assert len(client.diagnostics(uri)) == 2
-
-
-def test_only_the_protocols_line_ends_count(client: RawClient, uri: str):
-    text = "a\x0cb\x0bc\n\u2028d\u2029\x85\x1c\r\ne\rf"
-    client.open(uri, text)
-    client.change(uri, 2, insert(3, 0, "X"), insert(1, 1, "Y"), insert(2, 1, "Z"))
-    client.notify("textDocument/didSave", {"textDocument": {"uri": uri}})
-    client.add(uri, {"same": "a\x0cb\x0bc\n\u2028Yd\u2029\x85\x1c\neZ\nXf"})
-    assert report(client, uri)["revisions"][0]["noOp"] is True
-
-
-def test_reports_are_announced(client: RawClient, uri: str):
-    client.open(uri, ORIGIN)
-    client.add(uri, {"a": A})
-    news = client.wait(lambda m: m.get("method") == "excise/didChangeReport")
-    assert news["params"] == {"uri": uri, "version": 1}
-
-
-def test_two_documents_do_not_mix(client: RawClient, uri: str):
-    for name, text in (("one", A), ("two", B)):
-        client.open(f"untitled:{name}", ORIGIN)
-        client.add(f"untitled:{name}", {"r": text})
-    assert report(client, "untitled:one")["hunks"][0]["range"]["start"]["line"] == 1
-    assert report(client, "untitled:two")["hunks"][0]["range"]["start"]["line"] == 6
-
-
-def test_the_severity_is_the_clients_choice(uri: str):
-    with RawClient() as client:
-        client.initialize(initializationOptions={"diagnostics": {"severity": "hint"}})
-        client.open(uri, ORIGIN)
-        client.add(uri, {"a": A})
-        assert {d["severity"] for d in client.diagnostics(uri)} == {4}
-        assert client.exit() == 0

@@ -72,18 +72,6 @@ def test_a_review_goes_on_after_the_server_was_killed(repo):
         assert (again["origin"], again["decided"]) == (first["origin"], 1)
 
 
-def test_closing_and_opening_changes_nothing(repo):
-    with served(repo.path) as review:
-        before = review.state()
-        review.type("x + 2", "x - 2")
-        review.save()
-        for _ in range(2):
-            review.client.notify("textDocument/didClose", {"textDocument": {"uri": review.uri}})
-            review.open(review.path)
-            assert review.state() == before
-        assert decided(review)["decided"] == 1
-
-
 def test_what_was_decided_without_an_edit_is_remembered(repo):
     with served(repo.path) as review:
         review.state()
@@ -274,21 +262,6 @@ def test_a_file_that_cannot_be_used_is_said_once(tmp_path, cache, caplog, damage
         again = Reviews(cache)
         assert again.choices(folders).keys() == {"worktree:ada"}
         assert again.recall(document) == review
-
-
-def test_a_server_goes_on_where_the_file_cannot_be_used(repo, cache, tmp_path):
-    with served(repo.path) as review:
-        before = review.state()
-        decided(review)
-    (file,) = files(cache)
-    for damage in ("text", "pipe"):
-        spoiled(file, damage, tmp_path / "elsewhere")
-        with served(repo.path) as review:
-            assert review.state() == before, damage
-            review.client.call("excise/setCandidates", {"ids": ["worktree:ada"], "state": "hidden"})
-            assert decided(review)["candidates"][0]["state"] == "hidden", damage
-        assert any("the saved decisions of reviews" in line for line in review.log), damage
-        assert not any("Traceback" in line for line in review.log)
 
 
 @pytest.mark.parametrize("kind", ["file", "no home"])

@@ -140,15 +140,6 @@ def test_hunks_are_said_in_words(review, repo, client):
     assert (hunk["words"], hunk["outcome"]) == (change, "as ada and 2 more")
 
 
-def test_five_worktrees_are_compared_by_their_own_edits(review, repo):
-    state = review.begin(repo.path / "a.py")
-    names = [revision["id"].partition(":")[2] for revision in state["revisions"]]
-    assert sorted(names) == sorted(EDITS)
-    assert len(state["hunks"]) == 2  # nothing of what the target did since
-    row = {name: state["similarity"][names.index(name)] for name in names}
-    assert row["ada"][names.index("bo")] == 1.0
-
-
 def test_nothing_that_happens_in_a_review_changes_it(review, repo):
     before = review.begin(repo.path / "a.py")
     review.type("def f0", "# mine\ndef f0")
@@ -227,24 +218,6 @@ def test_nothing_that_happens_changes_who_deletes_moves_or_is_merged(review, odd
     odd.git("merge", "--quiet", "-X", "ours", "--no-edit", "ada")
     review.touched(odd.path / ".git" / "refs" / "heads" / "main", odd.path / "a.py")
     assert review.state() == before
-
-
-def test_a_file_that_only_candidates_have(review, odd):
-    (odd.path.parent / "gone" / "new.py").write_text("created = 1\n")
-    uri = review.open(odd.path / "new.py", "")
-    assert review.ids(uri) == ["worktree:gone", "worktree:moved"]
-    revisions = review.report(uri)["revisions"]
-    assert [r["notes"] for r in revisions] == [["it creates the file"], ["renamed from a.py"]]
-
-
-def test_a_document_without_a_file_has_no_sources_and_one_outside_says_so(review, odd, tmp_path):
-    review.client.open("untitled:Untitled-1", "x = 1\n")
-    assert review.ids("untitled:Untitled-1") == []
-    (tmp_path / "outside.py").write_text("x = 1\n")
-    uri = review.open(tmp_path / "outside.py")
-    assert review.ids(uri) == []
-    reason = review.sources(uri)["document"]["refused"][0]["reason"]
-    assert reason.startswith("outside the workspace folders")
 
 
 def test_a_decided_hunk_carries_no_mark(review, repo):
@@ -353,33 +326,6 @@ def test_without_a_review_there_is_nothing_to_start_again(client, tmp_path):
     uri = session.open(path)
     assert client.call("excise/startAgain", {"uri": uri}) == {"started": False}
     assert client.call("excise/startAgain", {"uri": "file:///nowhere.py"}) == {"started": False}
-
-
-def test_the_last_revision_takes_the_pin_with_it(client, tmp_path):
-    path = tmp_path / "work" / "a.py"
-    path.write_text(ORIGIN)
-    session = Session(client)
-    uri = session.open(path)
-    client.add(uri, {"x": ORIGIN.replace("x + 2", "x - 2")})
-    client.change(uri, 2, {"text": "# mine\n" + ORIGIN})
-    client.notify("textDocument/didSave", {"textDocument": {"uri": uri}})
-    client.call("excise/removeCandidates", {"uri": uri, "ids": ["x"]})
-    client.add(uri, {"x": ORIGIN.replace("x + 2", "x - 2")})
-    hunks = session.report(uri)["hunks"]
-    assert hunks[0]["variants"][0]["text"] == ""  # the saved line is one that x lacks
-
-
-def test_five_identical_agents_are_five_voices(client, tmp_path, monkeypatch):
-    repo = worktrees(tmp_path, monkeypatch, AGENTS)
-    review = Review(client)
-    state = review.begin(repo.path / "a.py")
-    (hunk,) = state["hunks"]
-    assert (hunk["agree"], len(hunk["variants"])) == (5, 1)
-    assert state["similarity"] == [[1.0] * 5] * 5
-    assert [len(cluster["members"]) for cluster in state["clusters"]] == [5]
-    answer = client.call("excise/candidates", {"uri": repo.path.as_uri()})
-    assert [len(entry["identical"]) for entry in answer["candidates"]] == [4] * 5
-    assert len(answer["tasks"][0]["members"]) == 5
 
 
 def test_a_commit_of_the_target_is_nobody_s_edit(client, tmp_path, monkeypatch):

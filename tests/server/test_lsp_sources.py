@@ -114,17 +114,6 @@ def test_four_worktrees_appear_without_being_asked(client, tmp_path, monkeypatch
 
 
 @needs_git
-def test_the_report_carries_what_the_sources_note(client, tmp_path, monkeypatch):
-    repo = four_worktrees(tmp_path, monkeypatch)
-    repo.commit(a__py=ORIGIN.replace("a + b", "b + a"))
-    session = Session(client, repo.path)
-    uri = session.open(repo.path / "a.py")
-    first = session.report(uri)["revisions"][0]
-    assert first["notes"] == ["the target changed these lines, too"]
-    assert first["file"] == (tmp_path / "agent-1" / "a.py").as_uri()
-
-
-@needs_git
 def test_a_worktree_that_comes_changes_or_goes(client, tmp_path, monkeypatch):
     repo = four_worktrees(tmp_path, monkeypatch)
     session = Session(client, repo.path, capabilities=WATCHING)
@@ -187,85 +176,6 @@ def test_the_origin_is_the_one_chosen(client, tmp_path, monkeypatch, choice):
     report = session.report(uri)
     assert [r["id"] for r in report["revisions"]] == ["branch:fix"]
     assert [v["text"] for r in report["hunks"] for v in r["variants"]] == ["    x = a - b\n"]
-
-
-@needs_git
-def test_an_origin_that_there_is_not_is_refused_and_the_saved_text_serves(client, folder):
-    session = Session(client, folder, origin="head")
-    uri = session.open(folder / "a.py")
-    assert session.sources(uri)["origin"]["refused"][0]["reason"] == "not in a git repository"
-    assert session.result["comparedWith"]["kind"] == "saved"
-
-
-@needs_git
-def test_the_index_of_a_conflicted_file(client, tmp_path, monkeypatch):
-    repo = make(tmp_path, monkeypatch, a__py=ORIGIN)
-    repo.git("checkout", "--quiet", "-b", "theirs")
-    repo.commit(a__py=ORIGIN.replace("a + b", "a * b"))
-    repo.git("checkout", "--quiet", "main")
-    repo.commit(a__py=A)
-    repo.git("merge", "theirs", check=False)
-    session = Session(client, repo.path)
-    uri = session.open(repo.path / "a.py")
-    assert "<<<<<<<" in (repo.path / "a.py").read_text()
-    assert session.ids(uri) == ["branch:main", "branch:theirs"]
-    assert session.result["comparedWith"]["kind"] == "stage"
-    report = session.report(uri)
-    assert [r["label"] for r in report["revisions"]] == ["main@ours", "theirs@theirs"]
-    texts = [v["text"] for r in report["hunks"] for v in r["variants"]]
-    assert texts == ["    x = a - b\n", "    x = a * b\n"]
-
-
-def test_conflict_markers_and_their_style(client, folder):
-    marked = "a\n<<<<<<< mine\nb\n||||||| base\nc\n=======\nd\n>>>>>>> yours\n"
-    (folder / "a.py").write_text(marked)
-    (folder / "m.py").write_text(marked.replace("||||||| base\nc\n", ""))
-    session = Session(client, folder)
-    uri = session.open(folder / "a.py")
-    assert session.ids(uri) == ["conflict:ours", "conflict:theirs"]
-    assert session.result["comparedWith"]["kind"] == "markers"
-    uri = session.open(folder / "m.py")
-    assert session.ids(uri) == []
-    assert "merge" in session.sources(uri)["conflicts"]["refused"][0]["reason"]
-
-
-def test_files_beside(client, folder):
-    (folder / "a.py.suggestion-a").write_text(A)
-    (folder / "a.py.suggestion-b").write_text(B)
-    (folder / "a.py.suggestion-c").write_bytes(b"\0")
-    (folder / "a.py.rej").write_text("@@")
-    session = Session(client, folder, capabilities=WATCHING)
-    uri = session.open(folder / "a.py")
-    assert session.ids(uri) == ["file:a.py.suggestion-a", "file:a.py.suggestion-b"]
-    refused = {r["id"]: r["reason"] for r in session.sources(uri)["files"]["refused"]}
-    assert "binary" in refused["file:a.py.suggestion-c"]
-    assert "rejected hunks" in refused["file:a.py.rej"]
-    (folder / "a.py.suggestion-a").unlink()
-    session.touched(folder / "a.py.suggestion-a")
-    assert session.ids(uri) == ["file:a.py.suggestion-b"]
-
-
-def test_a_folder_of_patches_only_when_it_is_named(client, tmp_path, monkeypatch):
-    if shutil.which("git") is None:
-        pytest.skip("git is missing: apt-get install git")
-    repo = make(tmp_path, monkeypatch, a__py=ORIGIN)
-    repo.commit(a__py=A)
-    patch = repo.git("format-patch", "-1", "--stdout")
-    repo.git("reset", "--quiet", "--hard", "HEAD~1")
-    repo.write("patches/0001-x.patch", patch)
-    session = Session(client, repo.path, sources={"patches": ["patches"]})
-    assert session.ids(session.open(repo.path / "a.py")) == ["patch:0001-x"]
-    with RawClient() as other:
-        plain = Session(other, repo.path)
-        assert plain.ids(plain.open(repo.path / "a.py")) == []
-
-
-def test_each_source_can_be_switched_off(client, folder):
-    (folder / "a.py.suggestion-a").write_text(A)
-    session = Session(client, folder, sources={"files": False})
-    uri = session.open(folder / "a.py")
-    assert session.ids(uri) == []
-    assert "files" not in session.sources(uri)
 
 
 def test_a_change_of_the_settings_asks_again(client, folder):
@@ -474,80 +384,6 @@ def test_a_document_of_another_scheme_has_no_sources(client, folder):
 
 
 # --- trust ---
-
-
-@pytest.fixture
-def hostile(tmp_path, monkeypatch):
-    """A repository with traps; give the repository and the marker that a sprung one leaves."""
-    repo = make(tmp_path, monkeypatch, a__py=ORIGIN)
-    repo.git("checkout", "--quiet", "-b", "agent")
-    repo.commit(a__py=A)
-    repo.git("checkout", "--quiet", "main")
-    marker, trap = tmp_path / "marker", tmp_path / "trap"
-    trap.write_text(f"#!/bin/sh\necho run >> '{marker}'\nexit 1\n")
-    trap.chmod(0o755)
-    hooks = repo.path / ".git" / "hooks"
-    hooks.mkdir(exist_ok=True)
-    for name in ("post-index-change", "reference-transaction", "post-checkout"):
-        shutil.copy(trap, hooks / name)
-    for name, value in (
-        ("core.fsmonitor", trap),
-        ("core.pager", trap),
-        ("core.sshCommand", trap),
-        ("diff.external", trap),
-        ("diff.evil.textconv", trap),
-        ("filter.evil.smudge", trap),
-        ("core.repositoryFormatVersion", "1"),
-        ("extensions.partialClone", "origin"),
-        ("remote.origin.url", "ssh://localhost/x"),
-        ("remote.origin.promisor", "true"),
-    ):
-        repo.git("config", name, value)
-    (repo.path / ".git" / "info" / "attributes").write_text("* diff=evil filter=evil\n")
-    return repo, marker
-
-
-@needs_git
-@pytest.mark.parametrize("missing", [False, True])
-def test_a_hostile_repository_runs_nothing(client, hostile, missing):
-    repo, marker = hostile
-    if missing:
-        blob = repo.head("agent:a.py")
-        (repo.path / ".git" / "objects" / blob[:2] / blob[2:]).unlink()
-        repo.git("cat-file", "blob", "agent:a.py", check=False)
-    else:
-        repo.git("status", check=False)
-    assert marker.exists(), "the trap does not work"
-    marker.unlink()
-    session = Session(client, repo.path, origin="head", sources={"patches": ["p"]})
-    uri = session.open(repo.path / "a.py")
-    assert session.ids(uri) == ([] if missing else ["branch:agent"])
-    assert not marker.exists()
-
-
-@needs_git
-def test_without_trust_git_is_not_started(client, hostile):
-    repo, marker = hostile
-    (repo.path / "a.py.suggestion-a").write_text(B)
-    session = Session(client, repo.path, trusted=False)
-    uri = session.open(repo.path / "a.py")
-    assert session.ids(uri) == ["file:a.py.suggestion-a"]
-    assert any("trust" in r["reason"] for r in session.sources(uri)["git"]["refused"])
-    assert not marker.exists()
-
-
-def test_what_leaves_the_workspace_is_not_read(client, folder):
-    secret = folder.parent / "secret.py"
-    secret.write_text("secret\n")
-    (folder / "a.py.suggestion-link").symlink_to(secret)
-    os.mkfifo(folder / "a.py.suggestion-pipe")
-    (folder / "a.py.suggestion-null").symlink_to("/dev/zero")
-    session = Session(client, folder)
-    uri = session.open(folder / "a.py")
-    assert session.ids(uri) == []
-    refused = {r["id"]: r["reason"] for r in session.sources(uri)["files"]["refused"]}
-    assert sorted(refused) == [f"file:a.py.suggestion-{x}" for x in ("link", "null", "pipe")]
-    assert "secret\n" not in str(client.received)
 
 
 # --- odd settings ---

@@ -197,27 +197,6 @@ def test_what_is_taken_is_a_patch_for_git_and_nothing_is_written(repo):
 
 @pytest.mark.slow
 @needs_git
-def test_a_mix_that_lacks_a_name_is_refused_unless_it_is_wanted(repo):
-    used = "import zlib\n\n\n" + ORIGIN.replace("x + 2", "zlib.crc32(x)")
-    (repo.path.parent / "ada" / "a.py").write_text(used)
-    (review,) = served(repo.path, ("review", {}))
-    chosen = {"choices": ["worktree:ada", "a.py#10"]}
-    chosen["digest"] = content(review)["digest"]
-    split = chosen | {"split": True}
-    whole, refused, anyway = served(
-        repo.path, ("take", chosen), ("take", split), ("take", split | {"anyway": True})
-    )
-    assert "+import zlib" in content(whole)["patch"]
-    assert "--split" in content(whole)["notes"][0]
-    assert refused.is_error
-    for part in ("a.py:10: uses zlib", "take a candidate whole", "anyway"):
-        assert part in refused.content[0].text
-    assert "zlib.crc32" in content(anyway)["patch"]
-    assert content(anyway)["notes"][-1] == "a.py:10: uses zlib, which nothing defines (ada)"
-
-
-@pytest.mark.slow
-@needs_git
 def test_an_agent_asks_who_is_fixing_this_already(repo):
     for name in ("ada", "chen"):
         repo.git("commit", "-qam", "f2 adds too much", cwd=repo.path.parent / name)
@@ -662,10 +641,15 @@ def test_every_door_says_the_same_of_a_broken_mix(
     chosen = {"candidate": "worktree:zoe", "path": path, "hunk": hunk}
     plan = {"digest": digest, "choices": [chosen], "split": True}
     planned = excise("take", "--repo", str(repo.path), "--plan", "-", stdin=plan)
-    (refused,) = served(repo.path, ("take", {"choices": choices, "digest": digest, "split": True}))
+    mix = {"choices": choices, "digest": digest, "split": True}
+    refused, taken = served(repo.path, ("take", mix), ("take", mix | {"anyway": True}))
     with serving(FULL, workspaceFolders=[]) as server, server.in_folder(repo.path) as client:
         whole_take = {"uri": repo.path.as_uri(), "choices": [chosen], "split": True}
         errors = [client.refused("excise/take", whole_take)]
+        over_lsp = client.call("excise/take", whole_take | {"anyway": True})
+    assert {error["data"]["kind"] for error in errors} == {"brokenMix"}
+    anyway = excise(*command, *choices, "--anyway").out
+    assert anyway == content(taken)["patch"] == over_lsp["patch"] != ""
     with serving(FULL) as client:
         uri = f"untitled:{path}"
         client.open(uri, origin, language=language)

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import json
+import os
+
 import pytest
 from tests.server.command import excise, ids_of
 from tests.server.git_repository import make, needs_git
+from tests.server.test_worktrees import by_id, worktree, write
 
 pytestmark = [pytest.mark.slow, needs_git]
 
+NO_KEY = "Expecting property name enclosed in double quotes"
 TEXT = "".join(f"def f{n}(a, b):\n    return a + {n}\n\n" for n in range(12))
 EDIT = ("return a + 5\n", "return a * b + 5\n")
 
@@ -84,33 +89,6 @@ def test_one_edit_of_five_ages_is_one_change(repo, tmp_path):
     shown = excise("review", "--repo", str(repo.path), "--patches", str(tmp_path / "p")).out
     assert shown.splitlines()[0].endswith(f"onto {repo.head()[:8]}")
     assert "5 identical: 0, 1, 2, 3, 4\n" in shown
-
-
-def test_the_numbers_are_those_of_branches(repo, tmp_path):
-    """One pair, one number: as patches and as branches."""
-    versions = {
-        "one": TEXT.replace(*EDIT),
-        "two": TEXT.replace(*EDIT).replace("a + 9", "a + 9 + b"),
-        "three": TEXT.replace("a + 5", "a - 5"),
-    }
-    patches = {}
-    for name, text in versions.items():
-        repo.git("checkout", "--quiet", "-b", f"agent/{name}", "main")
-        repo.commit(name, a__py=text)
-        patches[f"{name}.patch"] = repo.git("format-patch", "--stdout", "-1")
-        repo.git("checkout", "--quiet", "main")
-    drift(repo, 3)
-    found = compared(repo, tmp_path, patches)
-    whole = excise("review", "--repo", str(repo.path), "--git", "agent/*", "--format", "json").json
-    names = ([c.removeprefix("patch:").removesuffix(".patch") for c in ids_of(found)],
-             [c.rpartition("/")[2] for c in ids_of(whole)])  # fmt: skip
-    values = [
-        {(a, b): row[j] for a, row in zip(order, document["similarity"], strict=True)
-         for j, b in enumerate(order)}
-        for order, document in zip(names, (found, whole), strict=True)
-    ]  # fmt: skip
-    assert values[0] == values[1]
-    assert found["signature"] == whole["signature"]
 
 
 def test_a_series_composes_in_order(repo, tmp_path):
@@ -249,9 +227,12 @@ def test_what_is_not_comparable_is_listed(repo, tmp_path, monkeypatch):
         "no-index.patch": good.replace(index + b"\n", b""),
         "result.patch": good.replace(new, b"abcdef1"),
         "twice.patch": good + good.partition(b"\n---\n")[2],
+        "empty.patch": b"",
         "unknown.patch": propose(other, {"a.py": TEXT.replace(*EDIT) + "more\n"}),
         **leaving,
     }
+    (tmp_path / "p").mkdir()
+    os.symlink("/etc/passwd", tmp_path / "p" / "link.patch")
     found = compared(repo, tmp_path, patches, code=1)
     # Where no text is known by its name, the lines decide, as for `git apply`.
     same = ["patch:expression", "patch:good", "patch:no-index", "patch:result", "patch:unknown"]
@@ -261,6 +242,8 @@ def test_what_is_not_comparable_is_listed(repo, tmp_path, monkeypatch):
     wanted = {
         "patch:context": "a.py: hunk 1 does not apply: line 16 has another text",
         "patch:cut": "the hunk ends",
+        "patch:empty": "an empty message",
+        "patch:link": "outside",
         "patch:merge": "a combined diff",
         "patch:twice": "a.py: hunk 1 does not apply: line 17 has another text",
     } | {f"patch:leave{n}": "the path is outside the tree" for n in range(4)}
@@ -282,11 +265,13 @@ def test_the_file_of_one_message_twice(repo, tmp_path):
         (("R", "--patches", "P", "--onto", "nobody"), "unknown revision 'nobody'"),
         (("/nonexistent", "--patches", "P"), "no such folder"),
         (("R", "--patches", "none.patch"), "none.patch"),
+        (("R", "--patches", "EMPTY"), "no patch in it"),
     ],
 )
 def test_misuse(repo, tmp_path, arguments, said):
     (tmp_path / "x.patch").write_bytes(propose(repo, {"b.py": "b = 2\n"}))
-    places = {"R": str(repo.path), "P": str(tmp_path / "x.patch")}
+    (tmp_path / "empty").mkdir()
+    places = {"R": str(repo.path), "P": str(tmp_path / "x.patch"), "EMPTY": str(tmp_path / "empty")}
     ran = excise("review", "--repo", *(places.get(argument, argument) for argument in arguments))
     assert ran.code == 2
     assert said in " ".join(ran.err.split())
@@ -302,3 +287,67 @@ def test_versions_of_a_series_are_candidates(repo, tmp_path):
     shown = excise("cluster", str(tmp_path / "p"), "--format", "json").json
     replaced = {e["id"]: e["replaced_by"] for e in shown["patches"]}
     assert replaced == {"v1.patch": "v2.patch", "v2.patch": ""}
+
+
+def test_a_patch_is_what_the_same_worktree_is(repo, tmp_path):
+    edit, other = TEXT.replace(*EDIT), TEXT.replace("a + 5", "a - 5")
+    patches = {
+        "ada.patch": propose(repo, {"a.py": edit, "new.py": "n = 1\n"}),
+        "bo.patch": propose(repo, {"a.py": other}),
+    }
+    write(worktree(repo, "ada2", a__py=edit), "new.py", "n = 1\n")
+    worktree(repo, "bo2", a__py=other)
+    found = compared(repo, tmp_path, patches)
+    entries = by_id(found)
+    for name in ("ada", "bo"):
+        assert entries[name]["identical"] == [f"worktree:{name}2"]
+        assert entries[name]["digest"] == entries[f"{name}2"]["digest"]
+        assert entries[name]["files"] == entries[f"{name}2"]["files"]
+        assert (entries[name]["kind"], entries[name]["label"]) == ("patch", name)
+    only = compared(repo, tmp_path, {}, "--only", "b*")
+    assert ids_of(only) == ["worktree:bo2", "patch:bo"]
+
+
+def test_predictions_are_tasks_by_their_instance(repo, tmp_path):
+    one, two = (
+        propose(repo, {"a.py": TEXT.replace("a + 5", new)}).decode() for new in ("5 * a", "a - 5")
+    )
+    lines = [
+        {"instance_id": "x-1", "model_name_or_path": "gpt", "model_patch": one},
+        {"instance_id": "x-1", "model_name_or_path": "opus", "model_patch": one},
+        {"instance_id": "x-2", "model_patch": two},
+        {"instance_id": "x-3", "model_patch": ""},
+        {"instance_id": "x-4"},
+        ["x-5"],
+    ]
+    text = (
+        "\n".join(map(json.dumps, lines))
+        + "\n\n{\n"
+        + '{"instance_id": "\\ud800", "model_patch": ""}'
+    )
+    found = compared(repo, tmp_path, {"p.jsonl": text.encode()}, code=1)
+    assert [task["members"] for task in found["tasks"]] == [
+        ["patch:gpt/x-1", "patch:opus/x-1"], ["patch:p/x-2"],
+    ]  # fmt: skip
+    assert found["tasks"][0]["name"] == "x-1"
+    assert [(r["id"], r["reason"]) for r in found["rejected"]] == [
+        ("patch:p/x-3", "line 4: no diff in it"),
+        ("patch:p line 5", "line 5: model_patch is missing, or not a text"),
+        ("patch:p line 6", "line 6: not a JSON object"),
+        ("patch:p line 8", f"line 8: not JSON: {NO_KEY} at column 2"),
+        ("patch:p line 9", "line 9: not Unicode text: a lone surrogate"),
+    ]
+
+
+def test_a_patch_without_the_names_of_its_texts_needs_their_commit(repo, tmp_path):
+    """With them, what the target did since is not its edit."""
+    mail = propose(repo, {"a.py": TEXT.replace(*EDIT)})
+    repo.commit(a__py=TEXT.replace("def f4(", "def g4(").replace("def f5(", "def g5("))
+    index = next(line for line in mail.split(b"\n") if line.startswith(b"index "))
+    patches = {"with.patch": mail, "without.patch": mail.replace(index + b"\n", b"")}
+    found = compared(repo, tmp_path, patches, code=1)
+    assert files(found, "with.patch") == {"a.py": ("modified", 1, 1)}
+    assert "hunk 1 does not apply" in reasons(found)["patch:without"]
+    found = compared(repo, tmp_path, {}, "--base", "without=HEAD~1")
+    assert files(found, "without.patch") == {"a.py": ("modified", 1, 1)}
+    assert entry(found, "without.patch")["behind"] == 1

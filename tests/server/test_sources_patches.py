@@ -51,40 +51,6 @@ def test_a_patch_of_the_saved_text(repo):
 
 
 @needs_git
-def test_a_patch_of_an_older_text_applies_to_that(repo):
-    head = change(repo, "ten", CHANGED)
-    repo.write("p/1.diff", repo.git("diff", "main", head))
-    repo.commit(a__py="all new\n")
-    found = ask(repo)
-    assert texts(found)["patch:1"] == CHANGED
-    assert notes(found) == {"patch:1": ["the target changed these lines, too"]}
-    assert "hunk 1 does not apply" in reasons(ask(repo, trusted=False))["patch:1"]
-
-
-@needs_git
-def test_a_patch_of_a_text_that_nobody_has(repo, tmp_path, monkeypatch):
-    other = make(tmp_path, monkeypatch, "other")
-    other.commit(a__py=TEXT + "more\n")
-    head = change(other, "ten", CHANGED + "more\n")
-    repo.write("p/1.patch", other.git("diff", "main", head))
-    assert texts(ask(repo)) == {"patch:1": CHANGED}
-    repo.commit(a__py=CHANGED.replace("line 12", "twelve"))
-    assert "hunk 1 does not apply" in reasons(ask(repo))["patch:1"]
-
-
-@needs_git
-def test_a_series_in_a_mailbox_is_one_revision(repo):
-    head = change(repo, "step", CHANGED, AGAIN)
-    repo.write("p/series.mbox", repo.git("format-patch", "--stdout", f"main..{head}"))
-    found = ask(repo)
-    assert texts(found) == {"patch:series": AGAIN}
-    assert found.versions[0].candidate.given == "step 1"
-    assert made_from(found) == {"patch:series": TEXT}
-    repo.write("p/series.mbox", repo.git("format-patch", "-N", "--stdout", f"main..{head}"))
-    assert texts(ask(repo)) == {"patch:series": AGAIN}  # the second is made from the first
-
-
-@needs_git
 def test_a_series_whose_steps_the_repository_does_not_have(repo, tmp_path, monkeypatch):
     other = make(tmp_path, monkeypatch, "other")
     other.commit(a__py=TEXT)
@@ -102,22 +68,6 @@ def test_alternatives_in_a_mailbox_are_revisions_each(repo):
     ]
     repo.write("p/both.mbox", b"".join(boxes))
     assert texts(ask(repo)) == {"patch:both#1": CHANGED, "patch:both#2": TEXT + "end\n"}
-
-
-@pytest.mark.slow
-@needs_git
-@pytest.mark.parametrize(
-    "options", [(), ("--attach",), ("--inline",), ("--full-index", "-U0"), ("--no-prefix",)]
-)
-@pytest.mark.parametrize("ending", ["1.eml", "1.patch", "1.mbox"])
-def test_the_forms_of_format_patch(repo, options, ending):
-    text = CHANGED + "größe – 漢\n"
-    head = change(repo, "Größe", text)
-    mail = repo.git("format-patch", "-1", "--stdout", *options, head)
-    repo.write(f"p/{ending}", mail)
-    found = ask(repo)
-    assert texts(found) == {"patch:1": text}
-    assert found.versions[0].candidate.given == "Größe 1"
 
 
 @needs_git
@@ -176,59 +126,6 @@ def test_line_ends_of_the_disk_and_of_the_repository(repo):
     repo.write("p/1.patch", repo.git("diff", "main", change(repo, "ten", CHANGED)))
     repo.write("a.py", TEXT.replace("\n", "\r\n"))
     assert texts(ask(repo, trusted=False)) == {"patch:1": CHANGED}
-
-
-def broken(diff: bytes) -> dict[str, tuple[bytes, str]]:
-    """Return spoilt patches of TEXT to CHANGED, with what is said of them, if they are refused."""
-    old, new = (blob_ids(text.encode())[0][:7] for text in (TEXT, CHANGED))
-    index = f"index {old}..{new} 100644\n".encode()
-    assert index in diff
-    return {
-        "context": (diff.replace(b" line 8\n", b" line 88\n"), "line 8 has another text"),
-        "space": (diff.replace(b" line 8\n", b" line 8 \n"), "line 8 has another text"),
-        "end": (diff.replace(b" line 8\n", b" line 8\r\n"), "line 8 has another line end"),
-        "no end": (
-            diff.replace(b"+ten\n", b"+ten\n\\ No newline at end of file\n"),
-            "a line without a line end would not be the last one",
-        ),
-        "short": (diff.replace(b" line 13\n", b""), "the hunk ends a line short"),
-        "long": (diff + b"+more\n", "the hunk goes on beyond its count"),
-        "cut": (diff[:-12], "ends a line short"),
-        # Without the name of a text that is known, the target's is taken, as by the commands.
-        "no index": (diff.replace(index, b""), ""),
-        "few digits": (diff.replace(index, b"index %b..abcdef\n" % old.encode()), ""),
-        "no id": (diff.replace(old.encode(), b"HEAD:a.py"), ""),
-        "other result": (diff.replace(new.encode(), b"abcdef1"), ""),
-        "twice": (diff + diff, "hunk 1 does not apply"),
-        "binary": (
-            diff[: diff.index(b"--- a/")] + b"Binary files a/a.py and b/a.py differ\n",
-            "",  # the repository has the result
-        ),
-        "link": (diff.replace(b" 100644\n", b" 120000\n"), "a link or a submodule"),
-        "merge": (b"diff --cc a.py\nindex 1,2..3\n", "a combined diff (of a merge) cannot be read"),
-    }
-
-
-@pytest.mark.slow
-@needs_git
-@pytest.mark.parametrize(
-    "case",
-    sorted(
-        broken(
-            b"index %b..%b 100644\n--- a/"
-            % tuple(blob_ids(t.encode())[0][:7].encode() for t in (TEXT, CHANGED))
-        )
-    ),
-)
-def test_what_does_not_apply_is_refused(repo, case):
-    diff = repo.git("diff", "--abbrev=7", "main", change(repo, "ten", CHANGED))
-    spoilt, reason = broken(diff)[case]
-    assert spoilt != diff
-    repo.write("p/bad.patch", spoilt)
-    repo.write("p/good.patch", diff)
-    found = ask(repo)
-    assert texts(found) == {"patch:good": CHANGED} | ({} if reason else {"patch:bad": CHANGED})
-    assert reason in reasons(found).get("patch:bad", "")
 
 
 @needs_git

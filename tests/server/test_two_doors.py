@@ -16,7 +16,6 @@ from unittest.mock import patch
 
 import pytest
 from tests.server import editor_case, raw_client
-from tests.server.command import excise
 from tests.server.git_repository import SETUP, make, needs_git
 from tests.server.raw_client import RawClient
 
@@ -223,31 +222,6 @@ def test_both_doors_name_the_same(seed, tmp_path, monkeypatch, editor):
 @pytest.fixture
 def repo(tmp_path, monkeypatch):
     return make(tmp_path, monkeypatch, a__py=code(None, "a.py"), b__py=code(None, "b.py"))
-
-
-def test_the_command_says_what_an_editor_shows(repo, editor):
-    """A run that is stale, as it was told of: one door listed it, and the other refused it."""
-    text = (repo.path / "a.py").read_text()
-    repo.write("a.py", text.replace("a + 6", "6 * a"))
-    repo.write("r/r1.diff", repo.git("diff", "--full-index"))
-    repo.write("a.py", text.replace("a + 5", "5 * a").replace("a + 7", "7 * a"))
-    repo.git("add", "a.py")
-    repo.git("commit", "--quiet", "-m", "drift")
-    repo.write("a.py", (repo.path / "a.py").read_text() + "saved = 1\n")
-    options = ("--patches", str(repo.path / "r"), "--git", "**", "--onto", "saved")
-    told = excise("review", "--repo", str(repo.path), *options, "--format", "json")
-    assert told.code == 0, told.err
-    [row] = told.json["candidates"]
-    assert (row["id"], row["files"][0]["added"], row["files"][0]["deleted"]) == ("patch:r1", 1, 1)
-    found = editor.open(repo, "a.py")
-    [version] = found.found.values()
-    assert (version["id"], version["label"]) == (row["id"], row["label"])
-    assert found.texts[row["id"]] == found.target.replace("a + 6", "6 * a")
-    assert found.target.endswith("saved = 1\n")
-    shown = excise("review", "--repo", str(repo.path), *options, "--format", "json").json
-    [hunk] = shown["tasks"][0]["files"][0]["hunks"]
-    assert hunk["origin"] == found.target.split("\n")[hunk["lo"]] + "\n"
-    assert [variant["text"] for variant in hunk["variants"]] == ["    return 6 * a\n"]
 
 
 @pytest.mark.parametrize(
