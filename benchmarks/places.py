@@ -18,8 +18,8 @@ from random import Random
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from same_guard import pairs
 from tests.reference.triples import text_triple, token_triple
-from tests.same_guard import pairs
 
 from excise import similarity
 from excise.agreement import SAME

@@ -37,15 +37,6 @@ def test_there_are_two_commands_for_everything():
 
 
 @pytest.mark.slow
-def test_make_demo_runs_a_session():
-    done = subprocess.run(
-        [sys.executable, "examples/demo.py"], cwd=ROOT, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr
-    assert "5 candidates in 4 groups" in done.stdout
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize("command", commands())
 def test_commands(command):
     folder = ROOT / "examples" / "inventory"

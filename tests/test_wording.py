@@ -85,65 +85,6 @@ def test_no_help_names_a_command_or_an_option_that_is_gone(name):
     assert not OLD_OPTION.search(shown)
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "excise worktrees --format json",
-        "``excise rank`` gives",
-        "$ excise matrix a b",
-        "`excise explain`",
-        "<!-- excise duplicates -->",
-        "run excise score:",
-    ],
-)
-def test_a_command_that_is_gone_is_found(text):
-    assert OLD_COMMAND.search(text)
-    assert not OLD_COMMAND.search("excise compare, excise ranks nothing, excise cluster")
-
-
-OLD_WORD = re.compile(
-    r"same text elsewhere|though near|contains it\b|contain(?:s|ed in) [●#]|contained in it"
-    r"|each contains|is contained in|^(?:same|contains)(?: elsewhere)?$|\b[Ss]ame as\b"
-    r"|(?:\bwords?\"?: .*|^\s*(?:- )?\[.*|title=)\"(?:same|contains)\""
-    r"|^\s*ES [0-9.>]+ .*: (?:same|.* contains .*)$",
-    re.MULTILINE,
-)
-"""What pairs were called before there were levels; `contains` is still a share of patches."""
-
-
-def test_no_page_archive_or_schema_calls_a_pair_by_an_old_word():
-    paths = [
-        *(ROOT / "tests" / "cases" / "pages").glob("*.txt"),
-        *(ROOT / "tests" / "cases" / "editor").glob("*.txt"),
-        *(ROOT / "docs" / "schema").glob("*.json"),
-    ]
-    assert len(paths) > 120
-    said = {
-        str(path.relative_to(ROOT)): found[0]
-        for path in paths
-        if (found := OLD_WORD.search(path.read_text(encoding="utf-8")))
-    }
-    assert said == {}
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        'words: [["same", "overlaps"], ["overlaps", "same"]]',
-        '  - ["overlaps", "contains"]',
-        '    ["same", "overlaps"],',
-        '  "word": "contains",',
-        '<td class="h5" title="same">1.00</td>',
-        "cluster 1 of 1 · same as #2, 1.00",
-        "1\t2\tcontains ●\t2",
-        "  ES 0.44 gpt / llama: llama contains gpt",
-        "nobody else makes it; different from ●, though near it",
-    ],
-)
-def test_an_old_word_is_found(text):
-    assert OLD_WORD.search(text)
-
-
 def test_every_word_of_a_schema_is_one_of_the_five():
     words = [
         schema["enum"]

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import copy
-import gzip
-import json
 import math
 import random
 from array import array
 from collections import Counter, defaultdict
 from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
-from functools import cache
 from itertools import combinations
 
 import numpy as np
@@ -27,7 +23,7 @@ from excise.components import components as joined
 from excise.kernels._matches import pair, places
 from excise.kernels._patches import Index
 from excise.kernels._search import Search
-from excise.patches import Patch, PatchError, Pool, group, parse, read, signature
+from excise.patches import Patch, PatchError, Pool, group, parse, signature
 from excise.patches.pool import Closeness
 
 NO_INTS = array("i")
@@ -358,126 +354,6 @@ def test_too_many_patches_that_hang_together_are_refused(monkeypatch):
     with pytest.raises(PatchError, match=r"4 patches form one component at .*, and at most 3"):
         group(pool)
     assert len(group(pool, threshold=0.0)) == 4
-
-
-# --- every pair of the kernel set ----------------------------------------------------------------
-
-# One worker runs them: the matrix costs more than all that is compared with it.
-OF_KERNEL = pytest.mark.xdist_group("kernel")
-
-
-@pytest.fixture(scope="module")
-def kernel(excise_data):
-    pool = Pool()
-    with gzip.open(excise_data / "kernel_versions_dev.jsonl.gz") as lines:
-        for row in map(json.loads, lines):
-            for candidate in row["candidates"]:
-                pool.add(read(candidate["patch"].encode("latin-1"))[0].patch)
-    assert len(pool) == 1312
-    return pool
-
-
-@pytest.fixture(scope="module")
-def matrix(kernel):
-    """Every pair counted for itself, by merging its two sorted lists of features."""
-    n = len(kernel)
-    values = np.eye(n)
-    for i, j in combinations(range(n), 2):
-        values[i, j] = values[j, i] = kernel.score(i, j)
-    return values
-
-
-@OF_KERNEL
-def test_no_kernel_pair_scores_more_with_places(kernel):
-    """What the search relies on: it looks for pairs by their pooled values."""
-    moved = 0
-    for i, j, value in kernel.near(0.0):
-        shares = kernel.likeness(i, j).shares
-        assert shares.anchored <= shares.anywhere
-        assert value == float((3 * shares.anchored + shares.anywhere) / 4)
-        moved += shares.anchored < shares.anywhere
-    assert moved > 1000  # places do decide something
-
-
-@OF_KERNEL
-def test_every_kernel_pair_is_found(kernel, matrix):
-    for least in (0.0, 0.1, 0.45, 0.7, 0.95):
-        found = kernel.near(least)
-        expected = np.argwhere(np.triu((matrix >= least) & (matrix > 0), 1))
-        assert [(i, j) for i, j, _ in found] == [tuple(pair) for pair in expected.tolist()]
-        assert all(matrix[i, j] == score for i, j, score in found)
-
-
-def dense_groups(distances, threshold, linkage):
-    from sklearn.cluster import AgglomerativeClustering
-
-    model = AgglomerativeClustering(
-        n_clusters=None, metric="precomputed", linkage=linkage, distance_threshold=threshold
-    )
-    labels = model.fit_predict(distances)
-    return {frozenset(np.flatnonzero(labels == at).tolist()) for at in set(labels)}
-
-
-class Shaken(Pool):
-    """A pool none of whose distances are equal: a little noise, the same for the same pair."""
-
-    def closeness(self, least, map=map):
-        return ShakenCloseness(Search(self.index, least), map)
-
-
-class ShakenCloseness(Closeness):
-    def known(self, members):
-        values = np.empty((len(members), len(members)))
-        self._search.dense(members, values)
-        return values - noise()[np.ix_(members, members)]
-
-    def fill(self, members, values):
-        pass
-
-
-@cache
-def noise():
-    """Return up to 1e-9 for each pair of the kernel set; no two alike."""
-    found = np.triu(np.random.default_rng(7).random((1312, 1312)), 1) * 1e-9
-    return found + found.T
-
-
-@OF_KERNEL
-@pytest.mark.parametrize("linkage", ["complete", "average", "single"])
-@pytest.mark.parametrize("threshold", [0.3, 0.55])
-def test_kernel_groups_are_those_of_the_dense_matrix(kernel, matrix, linkage, threshold):
-    """Where no distances are equal: scipy breaks ties by what else is in the matrix."""
-    shaken = copy.copy(kernel)
-    shaken.__class__ = Shaken
-    distances = 1.0 - (matrix - noise())
-    ours = group(shaken, threshold=threshold, linkage=linkage)
-    assert {frozenset(found.members) for found in ours} == dense_groups(
-        distances, threshold, linkage
-    )
-
-
-@OF_KERNEL
-@pytest.mark.parametrize("threshold", [0.3, 0.55])
-def test_ties_leave_a_complete_linkage(kernel, matrix, threshold):
-    """With equal distances several results are right: ours is one, and nearly scipy's."""
-    distances = 1.0 - matrix
-    ours = {frozenset(found.members) for found in group(kernel, threshold=threshold)}
-    dense = dense_groups(distances, threshold, "complete")
-    assert len(ours ^ dense) <= 4
-    groups = [sorted(found) for found in ours]
-    for at, members in enumerate(groups):
-        assert distances[np.ix_(members, members)].max() < threshold
-        for other in groups[:at]:
-            assert distances[np.ix_(members, other)].max() >= threshold
-
-
-@OF_KERNEL
-def test_kernel_work_is_a_fraction_of_the_pairs(kernel):
-    n = len(kernel)
-    *_, (walked, counted) = Search(kernel.index, 0.45).pairs(0, n)
-    *_, (all_walked, _) = Search(kernel.index, 0.0).pairs(0, n)
-    assert counted < 0.01 * n * (n - 1) / 2
-    assert walked < all_walked
 
 
 # --- what the narrow arrays of an index have no room for ------------------------------------------

@@ -13,9 +13,7 @@ import sys
 import tarfile
 import tomllib
 import zipfile
-from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
-from threading import Thread
 
 import pytest
 
@@ -194,46 +192,3 @@ def test_without_build_isolation_a_missing_tool_is_named_in_one_sentence(unpacke
     said = f"{done.stdout}{done.stderr}"
     assert "excise: setuptools 77 or newer is needed to build it, and here it is missing." in said
     assert "Traceback" not in said
-
-
-def test_make_without_a_network_says_what_it_needs(unpacked, tmp_path):
-    script = ROOT / "tools" / "environment.py"
-    done = subprocess.run(
-        [sys.executable, script, tmp_path / "venv", tmp_path / "ready"],
-        cwd=unpacked, env=surroundings(**NOWHERE), capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    assert done.returncode == 1
-    assert done.stderr.rstrip().endswith("afterwards everything works without a network.")
-    assert not (tmp_path / "ready").exists()
-
-
-class _SignIn(BaseHTTPRequestHandler):
-    """A guest network: whatever is asked, a page to sign in."""
-
-    def do_GET(self) -> None:
-        page = b"<html><body><h1>Sign in</h1></body></html>"
-        self.send_response(200)
-        self.send_header("Content-Type", "text/html")
-        self.send_header("Content-Length", str(len(page)))
-        self.end_headers()
-        self.wfile.write(page)
-
-    def log_message(self, *_: object) -> None:
-        """Say nothing."""
-
-
-def test_behind_a_page_to_sign_in_make_says_what_it_needs(unpacked, tmp_path):
-    with HTTPServer(("127.0.0.1", 0), _SignIn) as portal:
-        Thread(target=portal.serve_forever, daemon=True).start()
-        index = f"http://127.0.0.1:{portal.server_port}/simple"
-        script = ROOT / "tools" / "environment.py"
-        done = subprocess.run(
-            [sys.executable, script, tmp_path / "venv", tmp_path / "ready"],
-            cwd=unpacked, env=surroundings(**NOWHERE | {"PIP_INDEX_URL": index}),
-            capture_output=True, text=True, check=False,
-        )  # fmt: skip
-        portal.shutdown()
-    assert done.returncode == 1
-    assert "No matching distribution found" in done.stderr
-    assert done.stderr.rstrip().endswith("afterwards everything works without a network.")
-    assert not (tmp_path / "ready").exists()

@@ -145,19 +145,6 @@ def test_a_pull_request_checked_out_as_a_worktree_keeps_its_edits(repo):
     assert entry["base"] == repo.head("main")
 
 
-def test_what_has_landed_is_not_a_change(repo):
-    edited(repo, "ada")
-    edited(repo, "bo", "return x + 20", "return x - 20")
-    committed(repo, "ada")
-    repo.commit("landed", a__py=BASE.replace(*EDIT))
-    found = report(repo)
-    assert [one["id"] for one in found["landed"]] == ["worktree:ada"]
-    assert ids_of(found) == ["worktree:bo"]
-    words = f"landed as {repo.head()[:7]}"
-    assert [one["words"] for one in found["landed"]] == [words]
-    assert f"ada ({words})" in excise("review", "--repo", str(repo.path)).out
-
-
 def test_functions_that_both_sides_append_are_merged_beyond_git_and_said(repo):
     path = worktree(repo, "ada")
     write(path, "a.py", BASE + "def mine(): pass\n")
@@ -165,15 +152,6 @@ def test_functions_that_both_sides_append_are_merged_beyond_git_and_said(repo):
     [entry] = report(repo)["candidates"]
     assert entry["conflicts"] == []
     assert [beyond["path"] for beyond in entry["beyond_git"]] == ["a.py"]
-
-
-def test_lines_that_the_target_changed_too_are_a_conflict(repo):
-    edited(repo, "ada")
-    repo.commit("theirs", a__py=BASE.replace("return x + 15", "return x * 15"))
-    [entry] = report(repo)["candidates"]
-    assert entry["conflicts"] == [
-        {"path": "a.py", "kind": "content", "reason": "the target changed these lines, too"}
-    ]
 
 
 def test_files_that_one_side_deletes_creates_or_renames(repo):
@@ -207,17 +185,6 @@ def test_what_a_conflict_leaves_of_a_candidate_is_not_all_that_it_changes(repo):
     assert [conflict["path"] for conflict in entries["ada"]["conflicts"]] == ["docs.md"]
     assert entries["ada"]["task"] == entries["bo"]["task"]
     assert not [why for why in entries["ada"]["why"] if "docs" in why]
-
-
-def test_a_binary_file_that_both_changed(repo):
-    repo.commit("binary", x__bin=b"\0one")
-    path = worktree(repo, "ada")
-    write(path, "x.bin", b"\0mine")
-    repo.commit("theirs", x__bin=b"\0theirs")
-    [entry] = report(repo)["candidates"]
-    assert entry["conflicts"] == [
-        {"path": "x.bin", "kind": "content", "reason": "the target changed this file, too"}
-    ]
 
 
 def test_a_base_and_a_target_of_ones_own(repo):

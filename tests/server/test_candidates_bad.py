@@ -8,7 +8,7 @@ import shutil
 
 import pytest
 from tests.server.command import excise, ids_of, one_line
-from tests.server.git_repository import GIT, Repo, make, needs_git
+from tests.server.git_repository import GIT, make, needs_git
 from tests.server.test_candidates import BASE, EDIT, committed, drift, edited
 from tests.server.test_worktrees import by_id, report, worktree, write
 
@@ -325,17 +325,6 @@ def test_files_that_became_folders_and_links(repo):
     assert changes(by_id(report(repo))["ada"]) == changes(entries["ada"])
 
 
-def test_binary_against_text(repo):
-    ada, bo = worktree(repo, "ada"), worktree(repo, "bo")
-    write(ada, "b.txt", b"\0one\n")
-    write(bo, "b.txt", b"\0two\n")
-    found = report(repo)
-    entries = by_id(found)
-    for name in ("ada", "bo"):
-        assert [file["facts"] for file in entries[name]["files"]] == [["binary"]]
-    assert entries["ada"]["identical"] == []
-
-
 def test_a_sparse_checkout(repo):
     """What was left out is not deleted; what differs from the target there still counts."""
     repo.commit("folders", **{"in/x__py": "x = 1\n", "out/y__py": "y = 1\n"})
@@ -355,28 +344,3 @@ def test_a_sparse_checkout(repo):
 
 
 # --- sizes ---------------------------------------------------------------------------------------
-
-
-def test_seventy_seven_worktrees(repo):
-    """More than the editor looks at: all are compared, and a filter finds the last."""
-    for number in range(77):
-        path = repo.path.parent / f"agent-{number}"
-        repo.git("worktree", "add", "--quiet", "--detach", path)
-        write(path, "b.txt", f"{number}\n")
-    assert len(ids_of(report(repo))) == 77
-    found = report(repo, "--only", "agent-76", "--only", "agent-0")
-    assert ids_of(found) == ["worktree:agent-0", "worktree:agent-76"]
-
-
-def test_a_candidate_of_three_thousand_files(repo: Repo):
-    path = worktree(repo, "ada")
-    for number in range(3_000):
-        write(path, f"new/f{number}.py", f"n = {number}\n")
-    committed(repo, "ada")
-    edited(repo, "bo")
-    found = report(repo)
-    assert len(by_id(found)["ada"]["files"]) == 3_000
-    write(path, "one-more.py", "n = 1\n")
-    found = report(repo, code=1)
-    assert ids_of(found) == ["worktree:bo"]
-    assert "over 3,000 files differ" in found["rejected"][0]["reason"]

@@ -419,7 +419,7 @@ def test_a_patch_that_is_not_utf_8_and_a_mailbox_with_a_broken_message(folder, t
 
 
 @pytest.mark.slow
-def test_two_thousand_mails_make_one_screen(tmp_path):
+def test_many_mails_make_one_screen(tmp_path):
     box = tmp_path / "all.mbox"
     box.write_text(
         mbox(
@@ -430,14 +430,14 @@ def test_two_thousand_mails_make_one_screen(tmp_path):
                     f"Part {n // 2} fails.",
                     f"author{n}",
                 )
-                for n in range(2_000)
+                for n in range(400)
             )
         )
     )
     ran = excise("cluster", str(box))
     assert ran.code == 0, ran.err
     lines = ran.out.rstrip("\n").split("\n")
-    assert lines[0].startswith("2,000 patches: 2,000 in 99")
+    assert lines[0].startswith("400 patches: 400 in ")
     assert len(lines) <= 40
-    assert any(line.startswith("and 9") and line.endswith("more groups: -v") for line in lines)
-    assert excise("cluster", str(box), "-v").out.count("●") > 900
+    assert any(re.fullmatch(r"and 1\d\d more groups: -v", line) for line in lines)
+    assert excise("cluster", str(box), "-v").out.count("●") > 180

@@ -189,29 +189,7 @@ def test_gzip_is_unpacked_from_a_file_and_from_standard_input(tmp_path):
     assert excise("eval", "-", *FAST, "--format", "json", stdin=packed).json == evaluated()
 
 
-def test_several_references_count_by_the_measures_convention():
-    found = [one | {"reference": [FIXED, ORIGIN]} for one in records()]
-    assert evaluated(found)["measures"]["em"]["mean"] == pytest.approx(
-        sum(c for c, t in zip(COUNTS, TEXTS, strict=True) if t in (FIXED, ORIGIN)) / 13
-    )
-
-
 # --- bad input -----------------------------------------------------------------------------------
-
-
-def test_an_empty_hypothesis_is_an_output_like_any_other():
-    found = evaluated([*records(), record("", 0)])
-    assert found["n"] == 14
-    assert found["failed"] == []
-
-
-def test_a_huge_hypothesis_is_scored():
-    """A megabyte: slower, but neither lost nor the end of the others."""
-    huge = "x = 1\n" * 170_000
-    assert len(huge) > 1_000_000
-    found = evaluated([*records(), record(huge, 0)])
-    assert found["failed"] == []
-    assert found["measures"]["nes"]["n"] == 14
 
 
 def test_ids_that_come_again_are_outputs_of_one_task():
@@ -221,33 +199,20 @@ def test_ids_that_come_again_are_outputs_of_one_task():
 
 
 def test_a_broken_line_in_the_middle_of_many_costs_only_itself(tmp_path):
-    """In 100,000 lines, of which few are distinct so that they are scored once."""
+    """In 1,000 lines, of which few are distinct so that they are scored once."""
     row = [json.dumps(one) for one in records()]
-    many = [row[at % len(row)] for at in range(100_000)]
-    many[50_000] = '{"id": "t/0", "origin": '
+    many = [row[at % len(row)] for at in range(1_000)]
+    many[500] = '{"id": "t/0", "origin": '
     path = tmp_path / "many.jsonl"
     path.write_text("\n".join(many))
     ran = excise("eval", str(path), *FAST, "--bootstrap", "10", "--format", "json")
     assert ran.code == 1
     assert ran.json["rejected"] == [
-        {"line": 50_001, "id": None, "reason": "not JSON: Expecting value at column 25"}
+        {"line": 501, "id": None, "reason": "not JSON: Expecting value at column 25"}
     ]
     assert ran.json["distinct"] == 6
-    assert ran.json["n"] == sum(COUNTS[at % 6] for at in range(100_000) if at != 50_000)
-    assert "line 50001" in ran.err
-
-
-@pytest.mark.parametrize(
-    ("bad", "reason"),
-    [
-        ("[" * 100_000, "not usable JSON: nested too deep"),
-        (record(text="x" * 10_000_001), "'hypothesis': 10.000001 MB, limit 10 MB"),
-    ],
-)
-def test_a_bad_record_is_named_with_its_line(bad, reason):
-    found = evaluated([records()[0], bad, *records()[1:]], code=1)
-    assert [(one["line"], one["reason"]) for one in found["rejected"]] == [(2, reason)]
-    assert found["n"] == 13
+    assert ran.json["n"] == sum(COUNTS[at % 6] for at in range(1_000) if at != 500)
+    assert "line 501" in ran.err
 
 
 def test_gzip_that_is_cut_off_is_refused_with_the_way_out():

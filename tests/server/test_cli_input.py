@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 import pytest
-from tests.server.command import ORIGIN, SUGGESTIONS, document, excise, one_line, spawn
+from tests.server.command import ORIGIN, SUGGESTIONS, excise, one_line, spawn
 
 COMMANDS = [("compare",), ("compare", "--clusters")]
 BAD = {
@@ -97,16 +97,6 @@ def test_one_line_of_5_mb(tmp_path):
     assert ran.code == 0
     assert "tok:lexical" in ran.json["signature"]
     assert ran.json["notes"][paths[1]] == ["lexical tokens: over 1,000,000 bytes"]
-
-
-def test_a_hundred_revisions():
-    texts = {f"r{n}": f"x = {n}\n" for n in range(100)}
-    ran = excise(
-        "compare", "-", "--clusters", "--format", "json",
-        stdin=document("x = a\n", "python", **texts),
-    )  # fmt: skip
-    assert ran.code == 0
-    assert sum(len(cluster["members"]) for cluster in ran.json["clusters"]["groups"]) == 100
 
 
 # --- five more of our own ------------------------------------------------------------------------

@@ -7,7 +7,6 @@ import json
 import os
 import pty
 import re
-import shlex
 import signal
 import subprocess
 import sys
@@ -28,7 +27,6 @@ from tests.server.command import (
 )
 from tests.terminal import on_terminal
 
-from excise_server.cli import progress
 from excise_server.foundation.escape import printable, source_text
 from excise_server.report.tables import Records, cut, name_column
 
@@ -161,10 +159,6 @@ def test_a_bar_is_shown_on_a_terminal_when_its_time_has_come():
 
 def test_no_bar_without_a_terminal():
     assert spawn("compare", ORIGIN, *SUGGESTIONS).stderr == b""
-
-
-def test_a_map_with_progress_is_a_map():
-    assert list(progress.progress_map("Scoring")(str, range(3))) == ["0", "1", "2"]
 
 
 # --- ends ----------------------------------------------------------------------------------------
@@ -316,14 +310,6 @@ def test_the_table_of_commands_says_what_each_says_of_itself():
     for name, line in COMMANDS.items():
         assert group.get_command(context, name).get_short_help_str(limit=99) == line
         assert f"  {name} " in excise("--help").out
-
-
-def test_a_reader_that_goes_away_is_no_failure_of_a_record():
-    """rich ends a process whose output has no reader with 1, which means something else here."""
-    words = " ".join(map(shlex.quote, command_line("compare", ORIGIN, *SUGGESTIONS)))
-    shell = f"{words} | true; exit ${{PIPESTATUS[0]}}"
-    done = subprocess.run(["bash", "-c", shell], capture_output=True, check=False)
-    assert (done.returncode, done.stderr) == (141, b"")
 
 
 @pytest.mark.parametrize("columns", [20, 40, 400])

@@ -17,6 +17,8 @@ from excise_server.cli import COMMANDS
 from excise_server.cli import excise as group
 from excise_server.version import VERSION
 
+pytestmark = needs_git
+
 ROOT = Path(__file__).parents[2]
 TEN = ("review", "take", "land", "since", "cluster", "compare", "eval", "serve", "mcp", "demo")
 
@@ -129,7 +131,6 @@ def test_one_name_has_one_help():
 # --- demo, and a first look at anything ----------------------------------------------------------
 
 
-@needs_git
 @pytest.mark.slow
 def test_the_demo_is_the_same_anywhere_and_stays(tmp_path):
     heads = []
@@ -154,7 +155,6 @@ def spawn_text(ran: subprocess.CompletedProcess[bytes]) -> str:
     return ran.stdout.decode()
 
 
-@needs_git
 def test_a_folder_that_is_not_empty_is_refused(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "full").mkdir()
@@ -174,7 +174,6 @@ def shop(tmp_path):
     return build(tmp_path)
 
 
-@needs_git
 @pytest.mark.slow
 def test_who_writes_names_a_candidate_whole_and_who_reads_may_shorten_it(shop, monkeypatch):
     monkeypatch.chdir(shop)
@@ -192,7 +191,6 @@ def test_who_writes_names_a_candidate_whole_and_who_reads_may_shorten_it(shop, m
     assert " " not in "".join(entry["label"] for entry in entries)
 
 
-@needs_git
 @pytest.mark.slow
 def test_the_number_of_a_request_is_whole(shop, monkeypatch):
     monkeypatch.chdir(shop)
@@ -212,7 +210,6 @@ def test_the_number_of_a_request_is_whole(shop, monkeypatch):
     one_line(excise("take", "--git", "pull/*", "75"), "no candidate is called 75", code=2)
 
 
-@needs_git
 @pytest.mark.slow
 def test_an_issue_is_a_file_or_a_text(shop, monkeypatch, tmp_path):
     monkeypatch.chdir(shop)
@@ -239,7 +236,6 @@ def test_an_issue_is_a_file_or_a_text(shop, monkeypatch, tmp_path):
         assert reason in ran.err
 
 
-@needs_git
 @pytest.mark.slow
 def test_without_candidates_it_says_what_it_looked_for(tmp_path, monkeypatch):
     git = ["git", "-c", "user.name=a", "-c", "user.email=a@b"]
@@ -260,7 +256,6 @@ def test_without_candidates_it_says_what_it_looked_for(tmp_path, monkeypatch):
     assert "none matches no/*" in ran.err
 
 
-@needs_git
 @pytest.mark.slow
 def test_output_to_a_folder_is_refused(shop, monkeypatch):
     monkeypatch.chdir(shop)
@@ -272,7 +267,6 @@ def test_output_to_a_folder_is_refused(shop, monkeypatch):
 
 
 @pytest.mark.slow
-@needs_git
 def test_a_name_that_is_no_worktree_may_be_a_branch_or_a_request(tmp_path, monkeypatch):
     repo = make(tmp_path, monkeypatch, a__py="x = 1\n")
     repo.git("checkout", "--quiet", "-b", "agent/one")

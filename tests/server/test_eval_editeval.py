@@ -102,13 +102,3 @@ def test_prompts_are_averaged_and_their_spread_is_told(tmp_path):
     # Three of six are right, and nothing else: both measures say the same.
     assert ran.json["correlations"]["em"]["jaccard"] == pytest.approx(1)
     assert "cv over prompts" in shown.out
-
-
-def test_a_constant_measure_has_no_correlation(tmp_path):
-    ran, shown = evaluated(tmp_path, [{"id": "b", "prediction": "He goes home ."}])
-    assert ran.code == 1  # one example has no prediction
-    assert ran.json["correlations"] == {
-        name: {"em": None, "jaccard": None} for name in ("em", "jaccard")
-    }
-    assert "prompts" not in ran.json
-    assert "over prompts" not in shown.out

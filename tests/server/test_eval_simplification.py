@@ -156,24 +156,6 @@ def test_the_command_drops_what_is_poorly_aligned_and_deals_anew(tmp_path):
     assert excise(*command, stdin=lines).json == ran.json
 
 
-def test_histograms_add_up_and_can_be_drawn(tmp_path):
-    rows = [{"before": "a b c d", "after": "a b c d"[: 2 * n], "split": "train"} for n in range(5)]
-    rows += [{"before": "a b", "after": "c d e", "split": "test"}]
-    lines = "".join(json.dumps(row) + "\n" for row in rows)
-    command = ("eval", "--protocol", "simplification", "-", "--format", "json")
-    found = excise(*command, stdin=lines).json
-    assert {name: sum(row["histogram"]) for name, row in found["splits"].items()} == {
-        "train": 5, "test": 1,
-    }  # fmt: skip
-    assert len(found["bins"]) == 21
-    assert (found["bins"][0], found["bins"][-1]) == (0, 100)
-    assert found["splits"]["test"]["histogram"][-1] == 1
-    pytest.importorskip("matplotlib", reason="pip install '.[eval]'")
-    assert excise(*command, "--plot", str(tmp_path / "x.svg"), stdin=lines).code == 0
-    assert b"</svg>" in (tmp_path / "x.svg").read_bytes()
-    assert excise(*command, "--plot", "x.doc", stdin=lines).code == 2
-
-
 @pytest.mark.parametrize(("rule", "equal"), [("even-train", "train"), ("even-rest", "test")])
 def test_the_two_candidates_make_operations_equal_in_their_split(rule, equal):
     """One insertion, one deletion and one replacement are equal; the other pairs are not."""

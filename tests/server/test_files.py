@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from excise_server.foundation.files import language_of, read_revisions, read_text
+from excise_server.foundation.files import language_of, read_text
 from excise_server.foundation.inputs import (
     MAX_BYTES,
     SourceError,
@@ -189,21 +189,6 @@ def test_ids_are_made_unique_whatever_they_are():
     assert unique_ids(["a", "a#2", "a", "a"]) == ["a", "a#2", "a#3", "a#4"]
     many = unique_ids(["x"] * 1000)
     assert len(set(many)) == 1000
-
-
-def test_unreadable_revisions_are_rejected_and_the_rest_is_read(tmp_path):
-    (tmp_path / "o.py").write_text("x = 1\n")
-    (tmp_path / "bin").write_bytes(b"\0")
-    origin, none, binary = (str(tmp_path / name) for name in ("o.py", "none", "bin"))
-    found = read_revisions(origin, (none, origin, binary, origin))
-    assert [revision.id for revision in found.revisions] == [origin, f"{origin}#2"]
-    assert [(r.id, r.reason) for r in found.rejected] == [
-        (none, "no such file"),
-        (binary, "binary: NUL character at offset 0"),
-    ]
-    assert found.notes_by_id == {f"{origin}#2": ["given more than once"]}
-    with pytest.raises(SourceError, match="no such file"):
-        read_revisions(none, (origin,))
 
 
 def test_the_language_is_the_origins_or_else_the_first_that_tells():

@@ -24,6 +24,8 @@ from excise_server.foundation.inputs import SourceError
 from excise_server.git.worktree import Folder
 from excise_server.review.git_patch import FileEdit
 
+pytestmark = needs_git
+
 PIECES = [
     ".git", "git~1", ".GIT", ".gitmodules", "gitmod~1", "gitmod~5", "gi7eba~1", "gi7eb~12",
     "~1234567", "GI7EBA~9", ".gi", "git", "t", "modules", "mod", ".", "..", "/", "\\", ":", " ",
@@ -38,7 +40,6 @@ def overlooked(path: str) -> bool:
     return path.startswith("\\") or "/\\" in path
 
 
-@needs_git
 @pytest.mark.slow
 def test_the_verdict_on_a_name_is_that_of_git(tmp_path, monkeypatch):
     repo = make(tmp_path, monkeypatch)
@@ -94,7 +95,6 @@ def test_a_path_follows_from_its_spelling(pieces):
     spelling.encode()
 
 
-@needs_git
 @pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="its file names are Unicode")
 def test_paths_that_are_not_utf8_are_reviewed_planned_and_written_as_their_bytes(
@@ -137,7 +137,6 @@ def edited(repo: Repo, name: str, folder: Path) -> Path:
     return tree
 
 
-@needs_git
 @pytest.mark.slow
 @pytest.mark.skipif(not os.access("/dev/shm", os.W_OK), reason="no /dev/shm")
 def test_candidates_below_dev_shm_are_read(tmp_path, monkeypatch):
@@ -181,7 +180,6 @@ def test_a_file_that_the_system_refuses_to_show_is_not_deleted(tmp_path):
     assert "too long" in too_long.refused
 
 
-@needs_git
 @pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "seteuid") or os.geteuid() != 0, reason="needs root to drop it")
 def test_an_unreadable_folder_of_a_worktree_is_named(monkeypatch):

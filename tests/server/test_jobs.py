@@ -239,27 +239,6 @@ def test_a_fork_killed_in_the_middle_changes_nothing(small_parts, tmp_path, monk
     assert died.exists() or forked_map(2) is map
 
 
-@pytest.mark.slow
-def test_without_a_second_core_the_command_is_the_same(
-    small_parts, tmp_path, monkeypatch, with_jobs
-):
-    folder = odd_queue(tmp_path / "queue")
-    several = with_jobs(2, folder, "--format", "json")
-    monkeypatch.setattr(os, "sched_getaffinity", lambda process: {0}, raising=False)
-    assert with_jobs("", folder, "--format", "json") == several
-    monkeypatch.delattr(os, "fork", raising=False)
-    assert with_jobs(2, folder, "--format", "json") == several
-
-
-def test_a_thousand_empty_mails(with_jobs):
-    box = f"{FROM}\n" * 1000
-    alone = with_jobs(1, "-", "--format", "json", stdin=box)
-    assert alone.code == 1
-    assert len(alone.json["rejected"]) == 1000
-    assert {left["reason"] for left in alone.json["rejected"]} == {"an empty message"}
-    assert with_jobs(3, "-", "--format", "json", stdin=box) == alone
-
-
 def test_jobs_by_the_environment(monkeypatch):
     monkeypatch.setenv("EXCISE_JOBS", "2")
     assert excise("cluster", "-", "--format", "json", stdin=ONE).code == 0

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.server.command import excise
 from tests.server.git_repository import make, needs_git
-from tests.server.raw_client import RawClient
+from tests.server.raw_client import serving
 from tests.server.test_mcp import content, served
 from tests.server.test_relations import candidate, side
 from tests.server.test_worktrees import worktree
@@ -34,6 +34,8 @@ from excise_server.review.replayed import replay_files
 from excise_server.review.taking import Choice, take
 from excise_server.review.verdicts import Verdict
 from excise_server.sources.candidates import Candidates
+
+pytestmark = needs_git
 
 UNION = ["methodD", "methodE", "newcall", "rewriteparse"]
 BREAKS = "breaks newcall: extra.py:3 uses cfg.parse, which rename removes"
@@ -87,7 +89,6 @@ def run(repo, *arguments):
     return excise("land", "--repo", str(repo.path), *arguments)
 
 
-@needs_git
 @pytest.mark.slow
 def test_every_door_has_every_row_of_the_planted_repository(repo):
     document = run(repo, "--format", "json")
@@ -113,13 +114,11 @@ def test_every_door_has_every_row_of_the_planted_repository(repo):
     assert [line.partition(": ")[2] for line in answer["left_out"]] == [BREAKS, COLLIDES]
     assert answer["patch"] == document["patch"]
 
-    with RawClient() as client:
-        client.initialize(workspaceFolders=[{"uri": repo.path.as_uri(), "name": "work"}])
+    with serving(workspaceFolders=[{"uri": repo.path.as_uri(), "name": "work"}]) as client:
         over_lsp = client.call("excise/land", {"uri": repo.path.as_uri()})
         only = {"uri": repo.path.as_uri(), "candidates": ["methodD", "methodE"]}
         two = client.call("excise/land", only)
         unknown = client.refused("excise/land", only | {"candidates": ["nobody"]})
-        assert client.exit() == 0
     assert {key: over_lsp[key] for key in document} == document
     assert {entry["path"] for entry in over_lsp["contents"]} == {
         f["path"] for f in document["files"]
@@ -131,7 +130,6 @@ def test_every_door_has_every_row_of_the_planted_repository(repo):
     assert "no candidate is called nobody" in unknown["message"]
 
 
-@needs_git
 @pytest.mark.slow
 def test_the_patch_applies_and_what_is_written_is_undone(repo):
     before = snapshot(repo.path)
@@ -151,7 +149,6 @@ def test_the_patch_applies_and_what_is_written_is_undone(repo):
     assert out.read_text() == patch
 
 
-@needs_git
 @pytest.mark.slow
 def test_a_branch_has_a_commit_for_each_with_its_author_and_message_and_nothing_else_moves(repo):
     hook = repo.path / ".git" / "hooks" / "reference-transaction"
@@ -211,7 +208,6 @@ index 0000000..d00491f
 
 
 @pytest.mark.slow
-@needs_git
 @pytest.mark.parametrize(
     ("sender", "date", "text"),
     [
@@ -242,7 +238,6 @@ def test_a_mail_becomes_the_commit_that_git_am_makes_of_it(
     assert told[0] == told[1]
 
 
-@needs_git
 def test_a_mail_of_no_date_or_no_sender_lands_as_well(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     repo = make(tmp_path, monkeypatch)
@@ -258,7 +253,6 @@ def test_a_mail_of_no_date_or_no_sender_lands_as_well(tmp_path, monkeypatch):
     assert sorted(authors) == ["Ada", "Mina"]
 
 
-@needs_git
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "reason"),
@@ -275,7 +269,6 @@ def test_a_branch_that_exists_or_cannot_be_is_refused(repo, name, reason):
     assert repo.git("for-each-ref") == refs
 
 
-@needs_git
 @pytest.mark.slow
 def test_a_user_whom_git_does_not_know_is_told_how_to_say_it(repo, monkeypatch, tmp_path):
     empty = tmp_path / "empty"
@@ -287,7 +280,6 @@ def test_a_user_whom_git_does_not_know_is_told_how_to_say_it(repo, monkeypatch, 
     assert b"together" not in repo.git("for-each-ref")
 
 
-@needs_git
 @pytest.mark.slow
 def test_a_command_that_fails_on_the_union_names_the_candidate_and_nothing_is_written(repo):
     before = snapshot(repo.path)
@@ -307,7 +299,6 @@ def test_a_command_that_fails_on_the_union_names_the_candidate_and_nothing_is_wr
     assert "def drop" in (repo.path / "cfg.py").read_text()
 
 
-@needs_git
 @pytest.mark.slow
 def test_edits_of_the_user_on_the_same_lines_are_named_and_kept(repo):
     mine = CFG.replace("result = {}", "result = dict()  # mine")
@@ -319,7 +310,6 @@ def test_edits_of_the_user_on_the_same_lines_are_named_and_kept(repo):
     assert not (repo.path / "extra.py").exists()
 
 
-@needs_git
 @pytest.mark.slow
 def test_what_the_target_uses_meanwhile_is_broken_by_who_removes_it(repo):
     """The rename knew nothing of this caller, which main got later."""
@@ -332,7 +322,6 @@ def test_what_the_target_uses_meanwhile_is_broken_by_who_removes_it(repo):
     assert anyway.code == 0
 
 
-@needs_git
 @pytest.mark.slow
 def test_usage_that_makes_no_sense_is_said(repo):
     for arguments, part in (

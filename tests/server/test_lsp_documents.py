@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
-from tests.server.raw_client import RawClient
+from tests.server.raw_client import RawClient, serving
 
 pytestmark = pytest.mark.slow
 
@@ -180,10 +180,8 @@ def workspace(tmp_path_factory: pytest.TempPathFactory):
     os.mkfifo(inside / "pipe")
     (inside / "latin.py").write_bytes(b"caf\xe9")
     (inside / "binary.py").write_bytes(b"a\0b")
-    with RawClient() as client:
-        client.initialize(workspaceFolders=[{"uri": inside.as_uri(), "name": "ws"}])
+    with serving(workspaceFolders=[{"uri": inside.as_uri(), "name": "ws"}]) as client:
         yield client, folder
-        assert client.exit() == 0
 
 
 def test_a_file_of_the_workspace_need_not_be_open(workspace: tuple[RawClient, Path]):
@@ -259,12 +257,10 @@ def test_no_scheme_but_file_is_read(workspace: tuple[RawClient, Path], uri: str)
 
 def test_a_root_without_folders_is_the_workspace(tmp_path: Path):
     (tmp_path / "app.py").write_text("x = 0\n")
-    with RawClient() as client:
-        client.initialize(rootUri=tmp_path.as_uri())
+    with serving(rootUri=tmp_path.as_uri()) as client:
         uri = (tmp_path / "app.py").as_uri()
         client.add(uri, {"a": "x = 1\n"})
         assert report(client, uri)["version"] is None
-        assert client.exit() == 0
 
 
 def test_opening_by_another_spelling_takes_the_old_diagnostics_away(
@@ -297,8 +293,7 @@ def test_a_folder_added_later_counts(workspace: tuple[RawClient, Path]):
 
 @pytest.mark.parametrize(("encoding", "column"), [("utf-8", 7), ("utf-16", 5), ("utf-32", 4)])
 def test_positions_in_every_encoding(uri: str, encoding: str, column: int):
-    with RawClient() as client:
-        client.initialize({"general": {"positionEncodings": [encoding]}})
+    with serving({"general": {"positionEncodings": [encoding]}}) as client:
         client.open(uri, 'x="😋"\nk\ny="😋"')
         client.add(uri, {"a": 'x="😋"\nk\ny="😋!"', "b": 'x="😋?"\nk\ny="😋"'})
         ranges = [d["range"] for d in client.diagnostics(uri, 1)]
@@ -312,7 +307,6 @@ def test_positions_in_every_encoding(uri: str, encoding: str, column: int):
         client.notify("textDocument/didSave", {"textDocument": {"uri": uri}})
         client.call("excise/startAgain", {"uri": uri})
         assert [r["noOp"] for r in report(client, uri)["revisions"]] == [True, False]
-        assert client.exit() == 0
 
 
 def test_a_save_with_text_makes_that_text_the_origin(client: RawClient, uri: str):

@@ -4,7 +4,7 @@ import os
 import sys
 
 import pytest
-from tests.server.raw_client import RawClient
+from tests.server.raw_client import RawClient, serving
 
 pytestmark = [
     pytest.mark.slow,
@@ -16,14 +16,12 @@ LINES = [f"value_{number} = compute({number}, 'x{number}')\n" for number in rang
 
 
 def test_documents_that_come_and_go_leave_nothing():
-    with RawClient() as client:
-        client.initialize()
+    with serving() as client:
         for number in range(ROUNDS):
             come_and_go(client, number)
             if number == 40:
                 before = megabytes_of(client.process.pid)
         after = megabytes_of(client.process.pid)
-        assert client.exit() == 0
     # The server and its worker; before, 1.4 MB stayed of each document.
     assert len(before) == len(after) == 2
     assert all(now - then < 20 for then, now in zip(before, after, strict=True)), (before, after)

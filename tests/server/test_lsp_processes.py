@@ -8,7 +8,7 @@ import sys
 import pytest
 from tests.server.git_repository import make, needs_git
 from tests.server.process_tree import DEADLINE, is_running, wait_until
-from tests.server.raw_client import RawClient
+from tests.server.raw_client import RawClient, serving
 
 pytestmark = [
     pytest.mark.slow,
@@ -29,16 +29,14 @@ def test_the_server_ends_with_its_client_though_the_streams_stay_open():
 def test_a_client_in_another_container_is_not_taken_for_dead():
     with subprocess.Popen([sys.executable, "-c", ""]) as gone:
         gone.wait()
-    with RawClient() as server:
-        server.initialize(processId=gone.pid)
-        assert server.exit() == 0
+    with serving(processId=gone.pid):
+        pass
 
 
 @pytest.mark.parametrize("process", [0, -1, 1, 2**31 - 1])
 def test_odd_numbers_of_processes_do_no_harm(process):
-    with RawClient() as server:
-        server.initialize(processId=process)
-        assert server.exit() == 0
+    with serving(processId=process):
+        pass
 
 
 @needs_git

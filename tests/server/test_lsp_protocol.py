@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from tests.server.raw_client import PING, RawClient
+from tests.server.raw_client import PING, RawClient, serving
 
 from excise_server.wire.lsp import COMMANDS, SCHEMA
 
@@ -55,10 +55,8 @@ BAD_PARAMS = [
 @pytest.fixture(scope="module")
 def session():
     """One initialised session: what a bad request must not do is disturb the next."""
-    with RawClient() as client:
-        client.initialize()
+    with serving() as client:
         yield client
-        assert client.exit() == 0
 
 
 @pytest.mark.parametrize(("method", "params"), BAD_PARAMS)
@@ -132,14 +130,12 @@ def test_what_left_is_refused_and_named_in_the_log():
     """A client of an earlier release: methods, commands and options."""
     left = ("addText", "keep", "hide", "counters")
     options = {"clientCommands": {"excise.compare": "my.compare"}, "sources": {"git": ["kept/**"]}}
-    with RawClient() as client:
-        client.initialize(initializationOptions=options)
+    with serving(initializationOptions=options) as client:
         for name in left:
             error = client.refused(f"excise/{name}", {"uri": URI})
             assert error["code"] == NOT_FOUND
             run = {"command": f"excise.{name}", "arguments": [{"uri": URI}]}
             assert client.refused("workspace/executeCommand", run)["code"] == INVALID_PARAMS
-        assert client.exit() == 0
     for name in left:
         assert [f"excise/{name}" in line for line in client.log].count(True) == 1
         assert [f"excise.{name}" in line for line in client.log].count(True) == 1
@@ -166,8 +162,7 @@ def test_initialize_twice_is_refused(session: RawClient):
 
 
 def test_an_id_that_is_still_in_use_is_refused():
-    with RawClient() as client:
-        client.initialize()
+    with serving() as client:
         client.open(URI, "x = 0\n")
         client.add(URI, {"a": "x = 1\n"})
         message = {"jsonrpc": "2.0", "id": "twice", "method": "excise/report"}
@@ -176,7 +171,6 @@ def test_an_id_that_is_still_in_use_is_refused():
         answers = [client.answer("twice") for _ in range(2)]
         assert answers[0]["error"]["code"] == INVALID_REQUEST
         assert answers[1]["result"]["version"] == 1
-        assert client.exit() == 0
 
 
 def test_before_initialize():

@@ -13,7 +13,7 @@ from tests.server.git_repository import Repo, make, needs_git
 from tests.server.process_tree import DEADLINE
 from tests.server.raw_client import RawClient
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, needs_git]
 
 ORIGIN = "def f(a, b):\n    x = a + b\n    return x\n\n\ndef g(a):\n    return a * 2\n"
 A = ORIGIN.replace("a + b", "a - b")
@@ -96,7 +96,6 @@ def four_worktrees(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Repo:
     return repo
 
 
-@needs_git
 def test_four_worktrees_appear_without_being_asked(client, tmp_path, monkeypatch):
     repo = four_worktrees(tmp_path, monkeypatch)
     session = Session(client, repo.path)
@@ -113,7 +112,6 @@ def test_four_worktrees_appear_without_being_asked(client, tmp_path, monkeypatch
     ]
 
 
-@needs_git
 def test_a_worktree_that_comes_changes_or_goes(client, tmp_path, monkeypatch):
     repo = four_worktrees(tmp_path, monkeypatch)
     session = Session(client, repo.path, capabilities=WATCHING)
@@ -149,7 +147,6 @@ def test_a_worktree_that_comes_changes_or_goes(client, tmp_path, monkeypatch):
     assert "worktree:late" in session.ids(uri)
 
 
-@needs_git
 def test_without_watching_a_save_asks_again(client, tmp_path, monkeypatch):
     repo = four_worktrees(tmp_path, monkeypatch)
     session = Session(client, repo.path)
@@ -161,7 +158,6 @@ def test_without_watching_a_save_asks_again(client, tmp_path, monkeypatch):
     assert not sent(client, "client/registerCapability")
 
 
-@needs_git
 @pytest.mark.parametrize("choice", ["head", "index"])
 def test_the_origin_is_the_one_chosen(client, tmp_path, monkeypatch, choice):
     repo = make(tmp_path, monkeypatch, a__py=ORIGIN)
@@ -313,7 +309,6 @@ def gated(tmp_path, monkeypatch):
         yield session, gate, repo.path
 
 
-@needs_git
 def test_nothing_waits_for_git(gated):
     session, gate, _ = gated
     client, uri = session.client, session.uri
@@ -331,7 +326,6 @@ def test_nothing_waits_for_git(gated):
     assert client.exit() == 0
 
 
-@needs_git
 def test_an_answer_that_comes_too_late_is_dropped(gated):
     session, gate, path = gated
     client, uri = session.client, session.uri
@@ -344,7 +338,6 @@ def test_an_answer_that_comes_too_late_is_dropped(gated):
     assert client.exit() == 0
 
 
-@needs_git
 def test_a_git_that_hangs_does_not_outlive_the_server(gated):
     session, gate, _ = gated
     assert session.client.exit() == 0

@@ -13,7 +13,7 @@ from tests.core import fuzz_grammars
 from tests.reference import budget
 from tests.server.git_repository import make, needs_git
 from tests.server.process_tree import children, cpu_of
-from tests.server.raw_client import RawClient
+from tests.server.raw_client import serving
 
 pytestmark = [
     pytest.mark.slow,
@@ -54,8 +54,7 @@ def test_no_parser_is_ever_loaded_into_the_server(tmp_path, monkeypatch):
     for name, new in (("ada", "a - b"), ("bo", "a * b")):
         repo.git("worktree", "add", "--quiet", "-b", name, tmp_path / name)
         (tmp_path / name / "a.py").write_text(ORIGIN.replace("a + b", new))
-    with RawClient() as client:
-        client.initialize(workspaceFolders=[{"uri": repo.path.as_uri(), "name": "w"}])
+    with serving(workspaceFolders=[{"uri": repo.path.as_uri(), "name": "w"}]) as client:
         uri, pid = (repo.path / "a.py").as_uri(), client.process.pid
         client.open(uri, ORIGIN)
         client.add(uri, {"mine": ORIGIN.replace("x", "y")})
@@ -77,13 +76,11 @@ def test_no_parser_is_ever_loaded_into_the_server(tmp_path, monkeypatch):
         assert workers(pid)
         assert any("tree_sitter" in loaded(worker) for worker in workers(pid))
         assert "tree_sitter" not in loaded(pid)
-        assert client.exit() == 0
 
 
 def test_a_worker_that_dies_mid_parse_leaves_a_note_and_the_server(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    with RawClient() as client:
-        client.initialize()
+    with serving() as client:
         client.open("untitled:a", ORIGIN, language="python")
         client.add("untitled:a", {"slow": SLOW, "plain": ORIGIN.replace("+", "-")})
         asked = client.request("excise/report", {"uri": "untitled:a"})
@@ -92,7 +89,6 @@ def test_a_worker_that_dies_mid_parse_leaves_a_note_and_the_server(tmp_path, mon
         notes = {r["id"]: str(r["notes"]) for r in report["revisions"]}
         assert "lexical tokens: the parser of python" in notes["slow"]
         assert "lexical" not in notes["plain"]
-        assert client.exit() == 0
 
 
 def test_one_server_outlives_hostile_texts():
@@ -101,8 +97,7 @@ def test_one_server_outlives_hostile_texts():
         for grammar in GRAMMARS
     )
     each = itertools.islice(texts, 0, None, 1 if HOSTILE > 1_000 else 997)
-    with RawClient() as client:
-        client.initialize()
+    with serving() as client:
         for number, (grammar, text) in enumerate(itertools.islice(each, HOSTILE)):
             uri = f"untitled:{number}"
             text = text.replace("\0", "\x01")  # with it a text is binary, and has no origin
@@ -112,4 +107,3 @@ def test_one_server_outlives_hostile_texts():
             client.call("excise/removeCandidates", {"uri": uri, "ids": ["a", "b"]})
             client.notify("textDocument/didClose", {"textDocument": {"uri": uri}})
         assert client.process.poll() is None
-        assert client.exit() == 0

@@ -33,6 +33,8 @@ from excise_server.mcp.pages import (
 )
 from excise_server.review.hunks import hunk_name
 
+pytestmark = needs_git
+
 EXECUTABLE = str(Path(sys.executable).with_name("excise"))
 ORIGIN = "".join(f"def f{n}(x):\n    return x + {n}\n\n\n" for n in range(8))
 EDITS = {"ada": ("x + 2", "x - 2"), "bo": ("x + 2", "x - 2"), "chen": ("x + 2", "2 * x")}
@@ -75,7 +77,6 @@ def served(folder, *calls, **options):
 
 
 @pytest.mark.slow
-@needs_git
 def test_a_real_client_over_the_pipe_of_the_command(repo, monkeypatch):
     monkeypatch.chdir(repo.path)
     command = StdioServerParameters(command=EXECUTABLE, args=["mcp", str(repo.path)])
@@ -101,7 +102,6 @@ def test_a_real_client_over_the_pipe_of_the_command(repo, monkeypatch):
 
 
 @pytest.mark.slow
-@needs_git
 def test_a_review_shows_each_text_once_and_who_has_it(repo):
     whole, other, none, elsewhere = served(
         repo.path,
@@ -126,7 +126,6 @@ def test_a_review_shows_each_text_once_and_who_has_it(repo):
 
 
 @pytest.mark.slow
-@needs_git
 def test_issue_verdicts_and_path_are_those_of_the_command(repo):
     (repo.path / "runs").mkdir()
     (repo.path.parent / "chen/a.py").write_text(ORIGIN.replace("x + 5", "x - 5"))
@@ -158,7 +157,6 @@ def test_issue_verdicts_and_path_are_those_of_the_command(repo):
 
 
 @pytest.mark.slow
-@needs_git
 def test_pages_are_of_the_state_that_the_first_one_showed(repo):
     tree = repo.path.parent / "chen"
     first, turned, anew, elsewhere = served(
@@ -175,7 +173,6 @@ def test_pages_are_of_the_state_that_the_first_one_showed(repo):
 
 
 @pytest.mark.slow
-@needs_git
 def test_what_is_taken_is_a_patch_for_git_and_nothing_is_written(repo):
     (review,) = served(repo.path, ("review", {}))
     digest = content(review)["digest"]
@@ -196,7 +193,6 @@ def test_what_is_taken_is_a_patch_for_git_and_nothing_is_written(repo):
 
 
 @pytest.mark.slow
-@needs_git
 def test_an_agent_asks_who_is_fixing_this_already(repo):
     for name in ("ada", "chen"):
         repo.git("commit", "-qam", "f2 adds too much", cwd=repo.path.parent / name)
@@ -224,7 +220,6 @@ def test_an_agent_asks_who_is_fixing_this_already(repo):
 
 
 @pytest.mark.slow
-@needs_git
 def test_roots_of_a_client_bound_what_it_may_ask(repo, tmp_path):
     async def roots(_context):
         return ListRootsResult(roots=[Root(uri=(tmp_path / "ada").as_uri())])
@@ -237,7 +232,6 @@ def test_roots_of_a_client_bound_what_it_may_ask(repo, tmp_path):
 
 
 @pytest.mark.slow
-@needs_git
 @pytest.mark.parametrize("tool", ["list_candidates", "review", "take"])
 def test_patches_are_in_folders_below_the_folder(repo, tool):
     (repo.path / "p").mkdir()
@@ -553,7 +547,6 @@ def test_long_ids_and_paths_that_are_shown_cut_can_be_chosen():
 
 
 @pytest.mark.slow
-@needs_git
 def test_pages_that_are_no_pages_are_answers(repo):
     calls = [-1, 0, 10**30, "two", None, [1], 1.5, True, 99]
     answers = served(repo.path, *(("list_candidates", {"page": page}) for page in calls))
@@ -565,7 +558,6 @@ def test_pages_that_are_no_pages_are_answers(repo):
 
 
 @pytest.mark.slow
-@needs_git
 @pytest.mark.parametrize("closed", ["stdin", "both"])
 def test_a_client_that_goes_away_before_its_answer_leaves_no_error(repo, closed):
     def line(**message):
@@ -615,7 +607,6 @@ def test_without_the_extra_it_says_what_to_install():
 
 
 @pytest.mark.slow
-@needs_git
 @pytest.mark.parametrize(
     ("language", "path", "origin", "binds", "uses", "hunk", "finding"),
     [
@@ -682,7 +673,6 @@ def test_every_door_says_the_same_of_a_broken_mix(
 
 
 @pytest.mark.slow
-@needs_git
 def test_since_has_the_lines_to_review_and_marks_nothing(repo):
     old = repo.head("ada")
     folder = next(

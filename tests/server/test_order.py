@@ -48,30 +48,6 @@ def first_named(text):
     return sorted((*FIXES, "wrong"), key=lambda name: re.search(rf"\b{name}\b", text).start())
 
 
-@pytest.mark.parametrize("intent", ["", "fix", "change"])
-def test_commands_put_four_identical_fixes_before_one_wrong_edit(repo: Repo, monkeypatch, intent):
-    monkeypatch.chdir(repo.path)
-    said = ["--intent", intent] if intent else []
-    for form in ("text", "markdown", "html"):
-        shown = excise("review", *said, "--format", form).out
-        page = re.sub("<style>.*?</style>", "", shown, flags=re.S)
-        assert first_named(page)[-1] == "wrong", form
-        assert "4 identical: " in re.sub("<.*?>", "", page)
-    assert f"intent {intent or 'change'}" in excise("review", *said, "-v").out
-    files = [str(repo.path.parent / name / "a.py") for name in ("wrong", *FIXES)]
-    table = excise("compare", "a.py", *files, *said).out.split("rank\trevision\t")[1]
-    assert [row.split("\t")[1].split("/")[-2] for row in table.split("\n")[1:6]] == [
-        *FIXES, "wrong",
-    ]  # fmt: skip
-    ran = excise("review", *said, "--format", "json")
-    assert ran.json["intent"] == (intent or "change")
-    assert "confiden" not in ran.out
-    assert "agreement" not in ran.out
-    ranking = ran.json["candidates"]
-    assert [(entry["rank"], entry["makers"]) for entry in ranking] == [(1, 4)] * 4 + [(5, 1)]
-    assert names(entry["id"] for entry in ranking) == [*FIXES, "wrong"]
-
-
 def test_agents_get_the_same_order_with_its_reasons(repo: Repo):
     listed, fix, unknown = served(
         repo.path,

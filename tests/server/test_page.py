@@ -219,15 +219,6 @@ def test_no_number_and_no_other_word_is_on_it(width):
         assert word in everything
 
 
-def test_four_identical_edits_stand_before_another_one_whatever_its_size():
-    texts = {"wrong": PARSER.replace("','", "';'"), **dict.fromkeys(("a", "b", "c", "d"), STRIP)}
-    for intent in ("fix", "change"):
-        document = document_of(texts, **{"": {"intent": intent}})
-        assert [entry.label for entry in document.candidates] == [*"abcd", "wrong"]
-        text = " ".join(lines_of(document))
-        assert text.index("4 identical: a, b, c, d") < text.index("wrong")
-
-
 def test_a_candidate_counts_once_however_many_names_it_has():
     names = ["branch:ada", "remote:origin/ada", "ref:pull/7", "ref:pull/8"]
     document = document_of({"ada": STRIP, "bo": STRIP}, ada={"names": names})

@@ -22,19 +22,3 @@ def test_every_kind_of_page_is_used():
     assert len(CASES) >= 40
     for kind in (*page_case.PAGES, "excise"):
         assert f" {kind}" in expected
-
-
-@pytest.mark.parametrize(
-    ("text", "reason"),
-    [
-        ("-- origin a --\n-- expect page --\n", "the first section must be `about`"),
-        ("-- about --\nWhat.\n-- origin a --\n", "nothing is expected"),
-        ("-- about --\nWhat.\n-- candidates a --\n-- expect page --\n", "unknown section"),
-        ("-- about --\nWhat.\n-- expect tables --\n", "unknown page"),
-    ],
-)
-def test_an_archive_that_is_not_a_case_is_refused(tmp_path: Path, text: str, reason: str):
-    path = tmp_path / "case.txt"
-    path.write_text(text)
-    with pytest.raises(page_case.CaseError, match=reason):
-        page_case.results(path, tmp_path)

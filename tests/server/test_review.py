@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import random
-import re
-from pathlib import Path
 
 import msgspec
 import pytest
@@ -12,11 +10,9 @@ from tests.server.command import excise, one_line
 from tests.server.git_repository import make, needs_git
 from tests.server.test_review_hunks import applied
 from tests.server.test_worktrees import worktree, write
-from tests.terminal import shown
 
 from excise_server.git.checkouts import Selection
 from excise_server.git.repository import open_folder
-from excise_server.processes.example import build
 from excise_server.sources.candidates import find_candidates
 from excise_server.wire.documents import ReviewDocument
 
@@ -181,15 +177,6 @@ def test_the_page_is_shorter_than_the_diffs_and_shows_every_line_that_differs(si
         assert said in text
 
 
-def test_the_documented_page_is_what_the_command_prints(tmp_path):
-    docs = (Path(__file__).parents[2] / "docs" / "review.md").read_text(encoding="utf-8")
-    blocks = re.findall(r"```console\nshop\$ (.*?)\n(.*?)\n(?:\.\.\.\n)?```", docs, re.S)
-    assert len(blocks) == 2
-    shop = build(tmp_path)
-    for line, text in blocks:
-        assert shown(line, shop).startswith(text)
-
-
 def folders(tmp_path, texts):
     """Make plain folders with one file each, and the one that all began as; return the options."""
     for name, text in {"base": BASE, **texts}.items():
@@ -202,22 +189,6 @@ def of_folders(options, *more):
     ran = excise("review", *options, *more)
     assert ran.code == 0, ran.err
     return ran
-
-
-def test_64_candidates_that_all_differ(tmp_path):
-    returns = [f"return checked + {number + 100}" for number in range(64)]
-    options = folders(
-        tmp_path, {f"c{n:02}": BASE.replace("return checked + 7", r) for n, r in enumerate(returns)}
-    )
-    text = of_folders(options).out
-    assert "A  64 candidates in 64 edits   a.py  f7\n" in text
-    assert re.search(r"and (\d+) candidates in \1 more edits: -v\n", text)
-    text = of_folders(options, "--path", "*").out
-    assert text.count("1 of 64: c") == 64
-    assert all(f"{line}\n" in text for line in returns)
-    document = of_folders(options, "--format", "json").json
-    assert len(document["tasks"][0]["families"][0]["edits"]) == 64
-    assert len(document["tasks"][0]["files"][0]["hunks"][0]["variants"]) == 64
 
 
 def test_against_a_candidate(six):

@@ -17,7 +17,6 @@ from pathlib import Path
 
 import pytest
 from tests.server.command import command_line, plain_environment
-from tests.server.command import excise as run_here
 from tests.server.git_repository import make, needs_git
 from tests.server.process_tree import wait_until
 
@@ -27,6 +26,7 @@ from excise_server.processes.runs import KEPT
 from excise_server.review.candidate import Candidate
 
 pytestmark = [
+    needs_git,
     pytest.mark.slow,
     pytest.mark.skipif(sys.platform != "linux", reason="processes are looked for in /proc"),
 ]
@@ -204,55 +204,6 @@ def excise(repo, *arguments, jobs="", **options):
     )
 
 
-@needs_git
-def test_run_puts_the_passing_ones_first_and_its_file_does_it_again(repo):
-    command = "grep -q 'or 1' a.py"
-    out, err = excise(repo, "--run", command, "--format", "json", jobs="2").communicate(timeout=60)
-    found = json.loads(out)
-    verdicts = {entry["id"]: entry["verdict"] for entry in found["candidates"]}
-    assert [entry["rank"] for entry in found["candidates"]] == [1, 2, 2]
-    assert verdicts == {
-        "worktree:bo": "passed", "worktree:ada": "failed", "worktree:chen": "failed",
-    }  # fmt: skip
-    assert found["candidates"][0]["checks"][0]["check"] == command
-    assert [cluster["failed"] for cluster in found["clusters"]] == [0, 2]
-    assert found["candidates"][1]["checks"] == found["candidates"][2]["checks"]  # one run for both
-    (file,) = (repo.path.parent / "cache").glob("excise/runs/*/verdicts.jsonl")
-    assert str(file) in err.decode()
-    assert b" 2 at a time" in err
-    table, _ = excise(repo, "--verdicts", str(file)).communicate(timeout=60)
-    rows = table.decode().splitlines()
-    assert "bo" in rows[1]
-    assert "passes" in rows[1]
-    assert any("2 identical: ada, chen" in row for row in rows)
-    again, _ = excise(repo, "--verdicts", str(file), "--format", "json").communicate(timeout=60)
-    assert json.loads(again)["candidates"] == found["candidates"]
-
-
-@needs_git
-def test_a_group_whose_members_differ_is_flagged_and_nobody_who_fails_is_above(repo, tmp_path):
-    file = tmp_path / "verdicts.jsonl"
-    lines = [("ada", "true"), ("chen", "false"), ("bo", "true"), ("nobody", "true")]
-    text = "".join(f'{{"candidate": "{name}", "passed": {passed}}}\n' for name, passed in lines)
-    file.write_text(text)
-    ran = run_here("review", "--repo", str(repo.path), "--verdicts", str(file))
-    assert re.search(r"2 identical: ada \(passes.*\), chen \(fails.*\)", ran.out)
-    assert "Not looked at: verdicts on nobody (of nobody here): -v" in ran.out
-    found = run_here(
-        "review", "--repo", str(repo.path), "--verdicts", str(file), "--format", "json"
-    ).json
-    assert found["unknown_verdicts"] == ["nobody"]
-    assert [entry["id"] for entry in found["candidates"]][2] == "worktree:chen"
-    (mixed,) = [cluster for cluster in found["clusters"] if len(cluster["members"]) == 2]
-    assert (mixed["passed"], mixed["failed"], mixed["undecided"]) == (1, 1, 0)
-    assert mixed["reasons"][0]["kind"] == "checks"
-    file.write_text(text + "{}\n")
-    ran = run_here("review", "--repo", str(repo.path), "--verdicts", str(file))
-    assert ran.code == 1
-    assert "line 5" in ran.err
-
-
-@needs_git
 def test_an_interrupt_stops_all_and_reports_what_is_there(repo):
     command = 'grep -q "or 1" a.py || exit 0; echo waiting-4411; sleep 4411'
     process = excise(repo, "--run", command, "--format", "json")
@@ -270,7 +221,6 @@ def test_an_interrupt_stops_all_and_reports_what_is_there(repo):
     assert gone("4411")
 
 
-@needs_git
 def test_an_interrupt_of_the_base_s_run_leaves_all_without_a_verdict(repo):
     process = excise(repo, "--run", "echo waiting-4412; sleep 4412", "--format", "json")
     wait_until(lambda: alive("sleep\0" + "4412"))
@@ -282,7 +232,6 @@ def test_an_interrupt_of_the_base_s_run_leaves_all_without_a_verdict(repo):
     assert gone("4412")
 
 
-@needs_git
 def test_a_parser_that_dies_does_not_run_the_command_again(repo):
     """Forks parse before and after the runs; here the first of each dies, by its own hand."""
     code = (
@@ -314,7 +263,6 @@ def test_a_parser_that_dies_does_not_run_the_command_again(repo):
     assert [entry["verdict"] for entry in json.loads(ran.stdout)["candidates"]] == ["passed"] * 3
 
 
-@needs_git
 def test_only_those_that_were_chosen_run(repo):
     _, err = excise(repo, "--run", "true", "--only", "ada").communicate(timeout=60)
     assert b"on the target and for 1 candidate, 1 at a time" in err
@@ -329,7 +277,6 @@ def test_only_those_that_were_chosen_run(repo):
     assert b"EXCISE_JOBS is a number" in err
 
 
-@needs_git
 def test_nothing_to_run(repo):
     for name in ("ada", "bo", "chen"):
         repo.git("worktree", "remove", "--force", repo.path.parent / name)

@@ -518,9 +518,3 @@ def test_nothing_of_a_hostile_text_reaches_a_terminal_or_a_page(repo):
         page = excise("since", "v1", "--format", kind).out
         assert "\x1b" not in page
     assert "<b>" not in page.replace(r"\<b\>", "")
-
-
-def test_without_a_name_the_ways_are_told(repo):
-    ran = excise("since")
-    assert ran.code == 2
-    assert "--reviewed" in ran.err

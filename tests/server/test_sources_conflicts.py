@@ -20,7 +20,7 @@ from excise_server.sources.conflicts import parse_markers
 from excise_server.sources.finding import Context
 from excise_server.wire.sources import SourceSettings
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, needs_git]
 
 find = partial(answer, conflicts.find)
 
@@ -45,7 +45,6 @@ def merge(repo, ours, theirs, style="merge"):
     repo.git("-c", f"merge.conflictStyle={style}", "merge", "theirs", check=False)
 
 
-@needs_git
 @pytest.mark.parametrize("style", ["merge", "diff3"])
 def test_the_index_holds_whole_files(repo, style):
     merge(repo, "start\nmine\nend\n", "start\nyours\nend\n", style)
@@ -70,7 +69,6 @@ def test_the_index_holds_whole_files(repo, style):
     assert find(repo.context(conflicts=False)).revisions == ()
 
 
-@needs_git
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such file names")
 @pytest.mark.parametrize("name", [":(top)a.py", "*", "-u", "a\nb"])
 def test_a_conflict_in_a_file_of_a_strange_name(repo, name):
@@ -86,7 +84,6 @@ def test_a_conflict_in_a_file_of_a_strange_name(repo, name):
     assert texts(find(repo.context(name))) == {"branch:main": "mine\n", "branch:theirs": "yours\n"}
 
 
-@needs_git
 def test_a_side_that_deleted_the_file(repo):
     merge(repo, "start\nmine\nend\n", None)
     found = find(repo.context())
@@ -98,7 +95,6 @@ def test_a_side_that_deleted_the_file(repo):
     assert list(texts(everything)) == ["branch:main", "branch:theirs"]
 
 
-@needs_git
 def test_both_sides_added_the_file(repo):
     repo.git("checkout", "--quiet", "-b", "theirs")
     repo.commit(new__py="yours\n")
@@ -111,7 +107,6 @@ def test_both_sides_added_the_file(repo):
     assert list(changes(found).values()) == ["created", "created"]
 
 
-@needs_git
 def test_a_conflict_of_links_is_refused(repo):
     os.symlink("a.py", repo.path / "l")
     repo.commit()
@@ -130,7 +125,6 @@ def test_a_conflict_of_links_is_refused(repo):
     assert "is not a regular file (mode 120000)" in reasons(found)["conflict"]
 
 
-@needs_git
 def test_a_binary_or_huge_stage_is_refused_alone(repo):
     merge(repo, "start\nmine\nend\n", b"a\0b" * 9)
     found = find(repo.context())
@@ -138,7 +132,6 @@ def test_a_binary_or_huge_stage_is_refused_alone(repo):
     assert reasons(found) == {"branch:theirs": "binary: NUL character at offset 1"}
 
 
-@needs_git
 def test_without_trust_the_markers_are_read(repo):
     merge(repo, "start\nmine\nend\n", "start\nyours\nend\n", "diff3")
     found = find(repo.context(trusted=False))
@@ -238,7 +231,6 @@ def test_markers_that_cannot_be_right(text, reason):
     assert caught.value.reason == reason
 
 
-@needs_git
 def test_a_recursive_merge_with_two_bases(repo):
     """git writes longer markers into the virtual origin; they are content."""
     repo.git("checkout", "--quiet", "-b", "other")
@@ -263,7 +255,6 @@ def test_a_recursive_merge_with_two_bases(repo):
 LINES = st.lists(st.sampled_from(["a", "b", "c", " =======", "<<<<<< x", "=======x", "", "\x0c"]))
 
 
-@needs_git
 @examples(40)
 @given(LINES, LINES, LINES, st.sampled_from(["\n", "\r\n"]))
 def test_what_git_merges_parses_to_what_it_merged(tmp_path_factory, base, ours, theirs, end):

@@ -9,6 +9,8 @@ from excise_server.foundation.file_bytes import blob_ids
 from excise_server.sources import patches
 from excise_server.sources.collect import collect
 
+pytestmark = needs_git
+
 TEXT = "".join(f"line {number}\n" for number in range(1, 21))
 CHANGED = TEXT.replace("line 10\n", "ten\n")
 AGAIN = CHANGED.replace("line 3\n", "three\n")
@@ -37,7 +39,6 @@ def ask(repo, **settings):
     return collect(repo.context(**chosen))
 
 
-@needs_git
 def test_a_patch_of_the_saved_text(repo):
     head = change(repo, "ten", CHANGED)
     repo.write("p/1.patch", repo.git("diff", "main", head))
@@ -50,7 +51,6 @@ def test_a_patch_of_the_saved_text(repo):
     assert ask(repo, patches=()).revisions == ()
 
 
-@needs_git
 def test_a_series_whose_steps_the_repository_does_not_have(repo, tmp_path, monkeypatch):
     other = make(tmp_path, monkeypatch, "other")
     other.commit(a__py=TEXT)
@@ -60,7 +60,6 @@ def test_a_series_whose_steps_the_repository_does_not_have(repo, tmp_path, monke
         assert texts(ask(repo, trusted=trusted)) == {"patch:series": AGAIN}
 
 
-@needs_git
 def test_alternatives_in_a_mailbox_are_revisions_each(repo):
     boxes = [
         repo.git("format-patch", "-1", "--stdout", change(repo, "one", CHANGED)),
@@ -70,7 +69,6 @@ def test_alternatives_in_a_mailbox_are_revisions_each(repo):
     assert texts(ask(repo)) == {"patch:both#1": CHANGED, "patch:both#2": TEXT + "end\n"}
 
 
-@needs_git
 def test_patches_of_other_files_say_nothing(repo):
     repo.write("b.py", "b\n")
     repo.commit("b")
@@ -84,7 +82,6 @@ def test_patches_of_other_files_say_nothing(repo):
     assert (found.revisions, reasons(found)) == ((), {"patch:readme": "no diff in it"})
 
 
-@needs_git
 def test_a_document_below_the_top_and_a_strange_name(repo):
     for name in ("src/ä b.py", 'src/q"uo\\te.py', "src/tab\there.py"):
         repo.write(name, TEXT)
@@ -99,7 +96,6 @@ def test_a_document_below_the_top_and_a_strange_name(repo):
         assert texts(collect(context)) == {"patch:1": CHANGED}
 
 
-@needs_git
 def test_renames_creation_and_deletion(repo):
     repo.git("checkout", "--quiet", "--detach")
     repo.git("mv", "a.py", "b.py")
@@ -121,14 +117,12 @@ def test_renames_creation_and_deletion(repo):
     assert reasons(found) == {"patch:back": landed, "patch:born": landed}
 
 
-@needs_git
 def test_line_ends_of_the_disk_and_of_the_repository(repo):
     repo.write("p/1.patch", repo.git("diff", "main", change(repo, "ten", CHANGED)))
     repo.write("a.py", TEXT.replace("\n", "\r\n"))
     assert texts(ask(repo, trusted=False)) == {"patch:1": CHANGED}
 
 
-@needs_git
 def test_paths_that_leave_the_folder_name_no_document(repo):
     diff = repo.git("diff", "main", change(repo, "ten", CHANGED))
     around = b"../%b/a.py" % bytes(repo.path.name, "utf-8")
@@ -141,7 +135,6 @@ def test_paths_that_leave_the_folder_name_no_document(repo):
     assert (found.revisions, found.refused) == ((), ())
 
 
-@needs_git
 def test_folders_outside_are_refused(repo, tmp_path):
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "1.patch").write_bytes(repo.git("diff", "main", change(repo, "t", CHANGED)))
@@ -159,7 +152,6 @@ def test_folders_outside_are_refused(repo, tmp_path):
     }
 
 
-@needs_git
 def test_the_number_of_patches_is_limited_and_names_are_unique(repo, monkeypatch):
     diff = repo.git("diff", "main", change(repo, "ten", CHANGED))
     for name in ("p/1.patch", "q/1.patch", "q/2.patch"):

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import os
-import shutil
 import sys
 from dataclasses import replace
 
 import pytest
-from tests.server.git_repository import Repo, changes, known, make, needs_git, notes, reasons, texts
+from tests.server.git_repository import changes, known, make, needs_git, notes, reasons, texts
 
 from excise import ScoreMatrix
 from excise_server.candidates.worktrees import compare_candidates
-from excise_server.git import checkouts, command
 from excise_server.git.checkouts import Selection
 from excise_server.git.repository import open_folder
-from excise_server.sources import registry
 from excise_server.sources.candidates import find_candidates
 from excise_server.sources.collect import collect
 
@@ -326,57 +323,6 @@ def test_a_base_whose_object_is_missing_is_a_reason(repo):
     assert reasons(found) == {"worktree:ada": "its content is not in this clone"}
 
 
-def test_a_worktree_that_is_removed_while_it_is_shown(repo, monkeypatch):
-    path = worktree(repo, "ada")
-    edit(path)
-    assert list(texts(collect(repo.context()))) == ["worktree:ada"]
-    real = checkouts.find_checkouts
-
-    def removed(*arguments):
-        found = real(*arguments)
-        shutil.rmtree(path)
-        return found
-
-    monkeypatch.setattr(registry, "find_checkouts", removed)
-    found = collect(repo.context(git=()))
-    assert reasons(found) == {"worktree:ada": "it was removed while being read"}
-    monkeypatch.setattr(registry, "find_checkouts", real)
-    assert "prunable" in next(iter(reasons(collect(repo.context(git=()))).values()))
-
-
-def test_a_detached_head(repo):
-    edit(worktree(repo, "ada"))
-    repo.git("checkout", "--quiet", "--detach")
-    assert texts(collect(repo.context())) == {"worktree:ada": EDITED}
-    assert "branch:main" in collect(repo.context()).unchanged
-
-
-def test_a_bare_repository_with_worktrees(tmp_path, monkeypatch, repo):
-    bare = tmp_path / "project" / ".bare"
-    repo.git("clone", "--quiet", "--bare", repo.path, bare)
-    (bare.parent / ".git").write_text("gitdir: ./.bare\n")
-    for name in ("main", "ada"):
-        options = ["main"] if name == "main" else ["-b", name]
-        repo.git("worktree", "add", "--quiet", bare.parent / name, *options, cwd=bare.parent)
-    edit(bare.parent / "ada")
-    inside = Repo(bare.parent / "main", tmp_path / "home")
-    found = collect(inside.context())
-    assert texts(found) == {"worktree:ada": EDITED}
-    assert found.revisions[0].label == "ada"
-
-
-def test_a_document_in_a_submodule_has_the_candidates_of_the_submodule(repo, tmp_path, monkeypatch):
-    inner = make(tmp_path, monkeypatch, "inner")
-    inner.commit(s__py="sub\n")
-    repo.git("submodule", "--quiet", "add", inner.path, "lib")
-    repo.commit("with a submodule")
-    repo.git("checkout", "--quiet", "-b", "agent", cwd=repo.path / "lib")
-    (repo.path / "lib" / "s.py").write_text("changed\n")
-    repo.git("commit", "--quiet", "-am", "edit", cwd=repo.path / "lib")
-    repo.git("checkout", "--quiet", "main", cwd=repo.path / "lib")
-    assert texts(collect(repo.context("lib/s.py"))) == {"branch:agent": "changed\n"}
-
-
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such file names")
 def test_a_name_that_is_not_utf8_moves_and_goes(repo):
     name = os.fsdecode(b"caf\xe9.py")
@@ -395,37 +341,7 @@ def test_a_name_that_is_not_utf8_moves_and_goes(repo):
     assert found.versions[0].path == "th\\xe9.py"
 
 
-def test_markers_typed_by_hand_are_no_merge(repo):
-    edit(worktree(repo, "topic"))
-    marked = "<<<<<<< HEAD\nmine\n||||||| base\nold\n=======\nyours\n>>>>>>> topic\n"
-    repo.write("a.py", marked)
-    found = collect(repo.context())
-    ids = [r.id for r in found.revisions]
-    assert ids == ["conflict:ours", "conflict:theirs", "worktree:topic"]
-    assert notes(found)["conflict:theirs"][0].startswith("from conflict markers")
-    repo.write("a.py", marked.replace("||||||| base\nold\n", ""))
-    found = collect(repo.context())
-    assert [r.id for r in found.revisions] == ["worktree:topic"]
-    assert "do not contain the origin" in reasons(found)["conflict"]
-
-
 # --- five more -----------------------------------------------------------------------------------
-
-
-def test_a_worktree_in_the_middle_of_a_merge_with_conflicts(repo):
-    path = worktree(repo, "ada")
-    edit(path, "x + 3", "x * 3")
-    committed(repo, path)
-    edit(repo.path, "x + 3", "x / 3")
-    repo.commit("main goes on")
-    repo.git("merge", "main", check=False, cwd=path)
-    found = collect(repo.context(git=()))
-    assert found.revisions == ()
-    assert reasons(found)["worktree:ada"].startswith("an unfinished merge: conflicts in a.py")
-    repo.git("checkout", "--ours", "a.py", cwd=path)
-    repo.git("add", "a.py", cwd=path)
-    found = collect(repo.context(git=()))
-    assert notes(found)["worktree:ada"][0].startswith("a merge is in progress")
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs links")
@@ -453,22 +369,3 @@ def test_texts_that_are_no_text(repo):
     assert texts(found) == {"worktree:empty": "", "worktree:latin": "café\n"}  # as in the commands
     assert changes(found)["worktree:empty"] == "edited"
     assert set(reasons(found)) == {"worktree:binary"}
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="a shell script")
-def test_git_that_hangs_is_a_reason_and_files_beside_are_found(repo, tmp_path, monkeypatch):
-    edit(worktree(repo, "ada"))
-    repo.write("a.py.suggestion-x", EDITED)
-    real, folder = shutil.which("git"), tmp_path / "bin"
-    folder.mkdir()
-    script = (
-        f'#!/bin/sh\ncase " $* " in *" for-each-ref "*) exec sleep 60;; esac\nexec {real} "$@"\n'
-    )
-    (folder / "git").write_text(script)
-    (folder / "git").chmod(0o755)
-    monkeypatch.setenv("PATH", f"{folder}{os.pathsep}{os.environ['PATH']}")
-    monkeypatch.setattr(command, "SECONDS", 0.5)
-    found = collect(repo.context())
-    assert texts(found) == {"file:a.py.suggestion-x": EDITED}
-    assert "took over" in reasons(found)["git"]
-    assert found.origin is not None

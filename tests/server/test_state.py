@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import inspect
 import os
-import re
 import signal
 import sqlite3
 import stat
@@ -19,7 +17,6 @@ from tests.server.command import command_line, excise, one_line
 from tests.server.test_cli_patches import AGAIN, COVER, FROM, ONE, OTHER, mail
 
 from excise.patches import Pool, group, read
-from excise_server.queue import state as state_module
 from excise_server.queue.state import State
 
 WORDS = [f"w{at}" for at in range(60)]
@@ -67,26 +64,6 @@ def test_it_remembers(tmp_path):
     assert known(state)["new"] == []
     assert known(state)["covers"] == [{"id": "-#1", "subject": "[PATCH 0/2] x: two things"}]
     assert "seen before and not read again: 2" in known(state, "-", stdin=ONE + AGAIN)["about"]
-
-
-@pytest.mark.slow
-def test_it_is_as_if_all_had_come_at_once(tmp_path):
-    sent = mails(60, seed=3)
-    box = tmp_path / "all.mbox"
-    state = tmp_path / "queue.state"
-    for stop in (7, 8, 30, 31, 60):
-        box.write_text("".join(sent[:stop]))
-        for options in (("-v",), ()):
-            piecewise = known(state, str(box), *options)
-            at_once = excise("cluster", str(box), "--format", "json", *options).json
-            assert comparable(piecewise) == comparable(at_once)
-    text = excise("cluster", "--state", str(state), "-v").out.split("\n")
-    whole = excise("cluster", str(box), "-v").out.split("\n")
-    assert [line for line in text if not line.startswith("state ")] == whole
-    page, other = tmp_path / "a.html", tmp_path / "b.html"
-    for asked, path in ((("--state", str(state)), page), ((str(box),), other)):
-        assert excise("cluster", *asked, "--format", "html", "-o", str(path)).code == 0
-    assert page.read_text().split("<h2")[2:-1] == other.read_text().split("<h2")[2:-1]
 
 
 def odd_mails(seed):
@@ -182,23 +159,6 @@ def test_duplicates_of_a_queue_are_those_of_its_mails(tmp_path):
     ]
     assert likes[0]["pairs"] == likes[1]["pairs"] != []
     assert known(state)["new"] == []
-
-
-def test_a_state_of_before_is_made_anew(tmp_path):
-    """The table of groups is gone, and counts of changes are there: bytes are all that is kept."""
-    state = tmp_path / "queue.state"
-    before = known(state, "-", stdin=ONE + OTHER)
-    with sqlite3.connect(state) as database:
-        database.execute("DROP TABLE changes")
-        database.execute("CREATE TABLE groups (name TEXT PRIMARY KEY, data BLOB NOT NULL)")
-    database.close()
-    assert any("read anew" in line for line in known(state)["about"])
-    with sqlite3.connect(state) as database:
-        tables = {name for (name,) in database.execute("SELECT name FROM sqlite_schema")}
-    database.close()
-    assert "changes" in tables
-    assert "groups" not in tables
-    assert known(state)["clusters"] == before["clusters"]
 
 
 def test_people_see_what_moved(tmp_path):
@@ -451,8 +411,3 @@ def test_a_state_that_must_not_be_written(tmp_path):
     ran = excise("cluster", "-", "--state", str(state), stdin=OTHER)
     assert ran.code == 2
     assert "readonly" in ran.err
-
-
-def test_nothing_in_a_state_is_run():
-    """No pickle: a state may come from anyone."""
-    assert not re.search("pickle|eval|exec\\(", inspect.getsource(state_module))

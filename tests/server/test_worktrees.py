@@ -200,18 +200,6 @@ def test_texts_of_ten_megabytes_that_differ_in_one_byte(repo):
     assert (file["added"], file["deleted"]) == (1, 1)
 
 
-def test_two_other_binary_files_are_not_the_same_change(repo):
-    repo.commit(x__bin=b"a\0b")
-    worktree(repo, "ada", x__bin=b"a\0c")
-    worktree(repo, "bo", x__bin=b"a\0d")
-    worktree(repo, "chen", x__bin=b"a\0c")
-    found = report(repo)
-    # Header facts, of which the data are one, are equal or not.
-    at = [ids_of(found).index(f"worktree:{name}") for name in ("ada", "bo", "chen")]
-    values = [[found["similarity"][i][j] for j in at] for i in at]
-    assert values == [[1.0, 0.0, 1.0], [0.0, 1.0, 0.0], [1.0, 0.0, 1.0]]
-
-
 def test_submodules_count_by_their_commit(repo, tmp_path, monkeypatch):
     inner = make(tmp_path, monkeypatch, "inner")
     inner.commit(x="1\n")
@@ -282,19 +270,6 @@ def test_one_worktree(repo):
     assert (entry["rank"], entry["mean_similarity"], entry["representative"]) == (None, None, True)
 
 
-def test_unrelated_histories_are_left_out(repo):
-    worktree(repo, "ada", a__py=GUARD)
-    worktree(repo, "bo", a__py=GUARD)
-    other = worktree(repo, "chen")
-    repo.git("checkout", "--quiet", "--orphan", "alone", cwd=other)
-    repo.git("commit", "--quiet", "-m", "alone", cwd=other)
-    found = report(repo, code=1)
-    assert ids_of(found) == ["worktree:ada", "worktree:bo"]
-    assert found["rejected"] == [
-        {"id": "worktree:chen", "reason": "its history has nothing in common with the target"}
-    ]
-
-
 def test_detached_and_missing_worktrees(repo):
     ada = worktree(repo, "ada", a__py=GUARD)
     repo.git("checkout", "--quiet", "--detach", cwd=ada)
@@ -304,18 +279,6 @@ def test_detached_and_missing_worktrees(repo):
     [rejected] = found["rejected"]
     assert rejected["id"].endswith("bo")
     assert "prunable" in rejected["reason"]
-
-
-def test_a_worktree_whose_git_file_points_elsewhere(repo, tmp_path, monkeypatch):
-    ada = worktree(repo, "ada", a__py=GUARD)
-    worktree(repo, "bo", a__py=GUARD)
-    victim = make(tmp_path, monkeypatch, "victim")
-    victim.commit(secret="s3cret\n")
-    (ada / ".git").write_text(f"gitdir: {victim.path / '.git'}\n")
-    found = report(repo, code=1)
-    assert ids_of(found) == ["worktree:bo"]
-    [rejected] = found["rejected"]
-    assert "does not point back" in rejected["reason"]
 
 
 def test_an_unfinished_merge(repo):
@@ -330,26 +293,6 @@ def test_an_unfinished_merge(repo):
     assert rejected == {
         "id": "worktree:bo", "reason": "an unfinished merge: conflicts in a.py"
     }  # fmt: skip
-
-
-def test_nothing_of_the_repository_is_run(repo, tmp_path):
-    trap = tmp_path / "ran"
-    ada = worktree(repo, "ada", a__py=GUARD)
-    repo.write(".git/info/attributes", "* filter=evil diff=evil\n")
-    for key in ("filter.evil.clean", "filter.evil.smudge", "filter.evil.process",
-                "diff.evil.command", "diff.evil.textconv", "core.fsmonitor",
-                "diff.external"):  # fmt: skip
-        repo.git("config", key, f"touch {trap}; cat")
-    hook = repo.path / ".git" / "hooks" / "post-index-change"
-    hook.write_text(f"#!/bin/sh\ntouch {trap}\n")
-    hook.chmod(0o755)
-    os.utime(ada / "a.py", (1, 1))
-    os.utime(ada / "b.txt", (1, 1))
-    assert [file["path"] for file in by_id(report(repo))["ada"]["files"]] == ["a.py"]
-    report(repo, "--git", "**")
-    assert not trap.exists()
-    repo.git("diff", cwd=ada, check=False)
-    assert trap.exists(), "the trap does not work"
 
 
 def test_links_are_not_followed_out_of_a_worktree(repo, tmp_path):
@@ -508,13 +451,6 @@ def test_a_commit_in_two_ranges_is_read_once(repo):
     assert subjects == ["change 0", "change 1", "change 2"]
 
 
-def test_files_that_a_sparse_checkout_leaves_out_are_not_deleted(repo):
-    ada = worktree(repo, "ada", a__py=GUARD)
-    repo.git("update-index", "--skip-worktree", "b.txt", cwd=ada)
-    (ada / "b.txt").unlink()
-    assert [file["path"] for file in by_id(report(repo))["ada"]["files"]] == ["a.py"]
-
-
 def test_an_intended_addition_is_a_created_file(repo):
     ada = worktree(repo, "ada", new__py="x = 1\n", empty__py="")
     repo.git("add", "--intent-to-add", "new.py", "empty.py", cwd=ada)
@@ -566,22 +502,6 @@ def test_names_of_sixty_four_digits(tmp_path, monkeypatch):
     repo.commit("more", a__py=OTHER)
     ran = excise("cluster", "--git", "HEAD~1..HEAD", "--repo", str(repo.path), "--format", "json")
     assert [entry["subject"] for entry in ran.json["patches"]] == ["more"]
-
-
-def test_the_order_of_worktrees_changes_no_number(repo):
-    for name, text in (("ada", GUARD), ("bo", OTHER), ("chen", GUARD + OTHER)):
-        worktree(repo, name, a__py=text)
-    found = by_id(report(repo))
-    for name in ("ada", "bo", "chen"):
-        repo.git("worktree", "remove", "--force", repo.path.parent / name)
-    for name, text in (("chen", GUARD + OTHER), ("bo", OTHER), ("ada", GUARD)):
-        path = repo.path.parent / name
-        repo.git("worktree", "add", "--quiet", path, name)
-        write(path, "a.py", text)
-    again = by_id(report(repo))
-    for name, entry in found.items():
-        for key in ("mean_similarity", "rank", "edit_size", "similarity", "representative"):
-            assert again[name][key] == entry[key], (name, key)
 
 
 LONG = "".join(f"def f{n}(a):\n    return a + {n}\n\n\n" for n in range(150))

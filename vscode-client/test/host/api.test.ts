@@ -1,6 +1,5 @@
 /** What other extensions get: the exported API, used from outside. */
 import assert from "node:assert/strict";
-import { createHash } from "node:crypto";
 import { rmSync } from "node:fs";
 import * as vscode from "vscode";
 import type { NewRevision, Report } from "../../excise";
@@ -72,36 +71,6 @@ describe("the exported API", () => {
       assert.ok(variants?.some((one) => one.endsWith(`# by ${by}\n`)), JSON.stringify(variants));
     }
     assert.match(report?.revisions[0]?.label ?? "", /a test/);
-  });
-
-  it("refuses a base that does not match, with the reason", async () => {
-    const uri = file();
-    const { addRevisions } = await api();
-    const wrong = await addRevisions({ uri, revisions: suggestions(), base: { hash: "0".repeat(64) } });
-    assert.deepEqual(wrong.accepted, []);
-    for (const { reason } of wrong.rejected) assert.notEqual(reason, "");
-    const hash = createHash("sha256").update(origin()).digest("hex");
-    const right = await addRevisions({ uri, revisions: suggestions(), base: { hash } });
-    assert.deepEqual(right, { accepted: [...NAMES], rejected: [] });
-  });
-
-  it("refuses a text of 20 MB, and takes the others", async () => {
-    const [ada] = suggestions();
-    assert.ok(ada);
-    const huge = { id: "huge", text: "x = 1\n".repeat(3_400_000) };
-    const added = await (await api()).addRevisions({ uri: file(), revisions: [huge, ada] });
-    assert.deepEqual(added.accepted, ["ada"]);
-    assert.match(added.rejected[0]?.reason ?? "", /\bMB\b/);
-  });
-
-  it("takes 300 revisions, and refuses the next", async () => {
-    const document = await show(file("a = 1\nb = 2\n"));
-    const many = Array.from({ length: 301 }, (_, n) => ({ id: `r${n}`, text: `a = ${n}\nb = 2\n` }));
-    const { addRevisions, getReport } = await api();
-    const added = await addRevisions({ uri: document.uri, revisions: many });
-    assert.equal(added.accepted.length, 300);
-    assert.deepEqual(added.rejected.map(({ id }) => id), ["r300"]);
-    assert.equal((await getReport(document.uri))?.similarity.length, 300);
   });
 
   it("says what is wrong with a document that is deleted", async () => {

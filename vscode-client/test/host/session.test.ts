@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import * as vscode from "vscode";
-import { findings, NAMES, origin, place, scored, suggestion, until, withSetting } from "./helpers.js";
+import { findings, NAMES, origin, place, scored, suggestion, until } from "./helpers.js";
 
 type Actions = vscode.CodeAction[];
 
@@ -145,25 +145,6 @@ describe("a document with five revisions", () => {
     assert.equal(document.getText(), typed);
   });
 
-  it("leaves a document that cannot be written as it is", async () => {
-    const readonly = vscode.workspace.getConfiguration("files");
-    const target = vscode.ConfigurationTarget.Workspace;
-    await readonly.update("readonlyInclude", { "**/case-*/**": true }, target);
-    try {
-      const document = await scored();
-      const { version } = document;
-      const request = { uri: document.uri.toString(), id: "ada", version };
-      const done = await vscode.commands.executeCommand("excise.applyRevision", request).then(
-        (result) => (result as { applied: boolean }).applied,
-        () => false,
-      );
-      // The editor lets extensions edit what the user cannot; what it says must be true.
-      assert.equal(document.getText() !== origin(), done);
-    } finally {
-      await readonly.update("readonlyInclude", undefined, target);
-    }
-  });
-
   it("follows a file that another program edits, and takes a candidate beside that edit", async () => {
     const document = await scored();
     writeFileSync(document.uri.fsPath, `# by another program\n${origin()}`);
@@ -176,14 +157,4 @@ describe("a document with five revisions", () => {
     assert.equal(document.getText(), `# by another program\n${suggestion("ada")}`);
   });
 
-  it("shows a changed setting at once", async () => {
-    const document = await scored();
-    const severities = (): unknown[] => findings(document.uri).map(({ severity }) => severity);
-    await withSetting("diagnostics.severity", "warning", () =>
-      until(severities, (all) => all.length > 0 && all.every((one) => one === vscode.DiagnosticSeverity.Warning)),
-    );
-    await until(severities, (all) => all.every((one) => one === vscode.DiagnosticSeverity.Information));
-    await withSetting("diagnostics.severity", "off", () => until(severities, (all) => all.length === 0));
-    await until(severities, (all) => all.length > 1);
-  });
 });
