@@ -10,9 +10,15 @@ from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager
 from pathlib import Path
 
+import msgspec
 import pytest
 from tests.server.git_repository import Repo, make
 from tests.server.raw_client import RawClient, serving
+
+from excise import CancelFlag
+from excise_server.wire import lsp as p
+from excise_server.wire.sources import SourceSettings
+from excise_server.workers.surveys import arguments_of, survey
 
 LONG_AGO = 1_600_000_000
 ORIGIN = "def f(a, b):\n    x = a + b\n    return x\n\n\ndef g(a):\n    return a * 2\n"
@@ -35,6 +41,18 @@ def edited_worktrees(
 def client_of(repo: Repo) -> AbstractContextManager[RawClient]:
     """Open the folder of a repository."""
     return serving(workspaceFolders=[{"uri": repo.path.as_uri(), "name": "w"}])
+
+
+def surveyed(repo: Repo, kind: str = "candidates", kept: dict | None = None, **asked) -> bytes:
+    """Return what a server answers about the candidates of a repository, without a server."""
+    params = p.LandParams if kind == "land" else p.CandidatesParams
+    asked = msgspec.structs.asdict(params(repo.path.as_uri(), **asked)) | {"intent": "change"}
+    folder = os.fspath(repo.path)
+    arguments = arguments_of(
+        folder=folder, folders=[folder], roots=[folder], settings=SourceSettings(), aside={},
+        bases={}, given=[], unsaved={}, **asked,
+    )  # fmt: skip
+    return survey(kind, arguments, CancelFlag(), {} if kept is None else kept)
 
 
 @pytest.fixture(scope="module")

@@ -341,6 +341,3 @@ def test_a_sparse_checkout(repo):
     write(path, "out/y.py", "y = 2\n")
     [entry] = report(repo)["candidates"]
     assert changes(entry) == [("in/x.py", "modified"), ("out/y.py", "modified")]
-
-
-# --- sizes ---------------------------------------------------------------------------------------

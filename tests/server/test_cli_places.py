@@ -104,6 +104,3 @@ def test_the_place_of_a_score_follows_its_deletion(measure, place, tmp_path):
         value, word = printed["matrix"]["similarity"][0][1], printed["matrix"]["words"][0][1]
     assert value == (1.0 if place == "pooled" else 0.25)
     assert word == "overlaps"
-
-
-# --- the word ------------------------------------------------------------------------------------

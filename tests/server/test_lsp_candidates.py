@@ -20,15 +20,12 @@ from tests.server.edited_worktrees import (
     client_of,
     edited_worktrees,
     server,
+    surveyed,
 )
 from tests.server.git_repository import Repo, make, needs_git
 from tests.server.raw_client import PING, RawClient, serving
 
-from excise import CancelFlag
-from excise_server.wire import lsp as p
 from excise_server.wire.documents import CandidatesDocument
-from excise_server.wire.sources import SourceSettings
-from excise_server.workers.surveys import arguments_of, survey
 
 pytestmark = [needs_git, pytest.mark.slow]
 
@@ -143,17 +140,10 @@ def test_the_client_s_own_are_among_them(repo: Repo, client: RawClient):
 def test_a_question_is_answered_again_from_what_was_said_until_something_changes(
     repo: Repo, kind: str
 ):
-    folder = os.fspath(repo.path)
-    params = p.CandidatesParams if kind == "candidates" else p.LandParams
-    asked = msgspec.structs.asdict(params(repo.path.as_uri())) | {"intent": "change"}
-    arguments = arguments_of(
-        folder=folder, folders=[folder], roots=[folder], settings=SourceSettings(), aside={},
-        bases={}, given=[], unsaved={}, **asked,
-    )  # fmt: skip
     kept: dict = {}
 
     def answer() -> bytes:
-        return survey(kind, arguments, CancelFlag(), kept)
+        return surveyed(repo, kind, kept)
 
     first = answer()
     assert answer() is first

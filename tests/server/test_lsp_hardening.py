@@ -95,12 +95,12 @@ def test_ids_that_are_no_identifiers_stay_what_they_are(client):
 
 def test_answers_stay_whole_when_all_is_written_at_once(client):
     client.initialize()
-    for number in range(5):
+    for number in range(3):
         client.open(f"{URI}{number}", ORIGIN)
         client.add(f"{URI}{number}", many(8))
     ids = [
         client.request(method, {"uri": f"{URI}{number}"})
-        for number in range(5)
+        for number in range(3)
         for method in ("excise/report", "excise/review") * 6
     ]
     while ids:
@@ -177,10 +177,10 @@ def test_an_origin_that_is_deleted_while_it_is_scored(client, tmp_path):
     assert "no such file" in client.refused("excise/report", {"uri": path.as_uri()})["message"]
 
 
-def test_sixty_four_candidates_that_are_closed_while_they_are_scored(client):
+def test_candidates_that_are_closed_while_they_are_scored(client):
     client.initialize()
     client.open(URI, LONG)
-    client.add(URI, many(64))
+    client.add(URI, many(30))
     waiting = client.request("excise/report", {"uri": URI})
     client.notify("textDocument/didClose", {"textDocument": {"uri": URI}})
     ended = client.wait(lambda m: m.get("id") == waiting)
@@ -188,7 +188,7 @@ def test_sixty_four_candidates_that_are_closed_while_they_are_scored(client):
     # Open again, it has them still, and is scored as if nothing had happened.
     client.open(URI, LONG)
     found = client.call("excise/report", {"uri": URI})["revisions"]
-    assert {revision["id"] for revision in found} == set(many(64))
+    assert {revision["id"] for revision in found} == set(many(30))
 
 
 # --- deaths ---

@@ -11,7 +11,7 @@ pytestmark = [
     pytest.mark.skipif(sys.platform != "linux", reason="memory is read from /proc"),
 ]
 
-ROUNDS = 2_000 if os.environ.get("HYPOTHESIS_PROFILE") == "nightly" else 90
+ROUNDS = 2_000 if os.environ.get("HYPOTHESIS_PROFILE") == "nightly" else 60
 LINES = [f"value_{number} = compute({number}, 'x{number}')\n" for number in range(400)]
 
 

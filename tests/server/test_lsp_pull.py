@@ -54,26 +54,6 @@ def test_who_pulls_is_not_pushed():
         assert "textDocument/publishDiagnostics" not in methods
 
 
-def test_who_pulls_sees_the_hunks_of_many_revisions_before_their_scores():
-    """On a document so large that the client asks while it is scored."""
-    lines = [f"x{n} = {n}\n" for n in range(3000)]
-    texts = {
-        f"c{n}": "".join(f"y{n % 4}\n" if at % 150 == 5 else line for at, line in enumerate(lines))
-        for n in range(40)
-    }
-    with RawClient() as client:
-        client.initialize(PULLS)
-        client.open(URI, "".join(lines))
-        client.add(URI, texts)
-        early = pull(client)["items"]
-        asked(client, "workspace/diagnostic/refresh")
-        client.call("excise/report", {"uri": URI})
-        file, *late = pull(client)["items"]
-    assert {d["code"] for d in early} == {"hunk"}
-    assert file["code"] == "ranking"
-    assert [d["range"] for d in early] == [d["range"] for d in late]
-
-
 @pytest.mark.parametrize(
     "capabilities",
     [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sqlite3
 import stat
@@ -11,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from tests.server.command import excise
+from tests.server.edited_worktrees import surveyed
 from tests.server.git_repository import needs_git
 from tests.server.process_tree import wait_until
 from tests.server.raw_client import RawClient
@@ -441,9 +443,7 @@ def test_a_decision_counts_as_looked_at_and_carries_over_what_did_not_change(rep
         assert {word: n for word, n in document["hunks"].items() if n} == {"same": 1}
 
     def changed() -> list[str]:
-        with served(repo.path) as review:
-            uri = repo.path.as_uri()
-            return review.client.call("excise/candidates", {"uri": uri})["changed"]
+        return json.loads(surveyed(repo))["changed"]
 
     def change(old: str, new: str) -> None:
         dana.write_text(dana.read_text().replace(old, new))
@@ -477,7 +477,6 @@ def test_a_decision_counts_as_looked_at_and_carries_over_what_did_not_change(rep
 def test_what_has_landed_of_a_candidate_meanwhile_is_no_change_of_it(repo, onto):
     chen = next(repo.path.parent.rglob("chen/a.py"))
     assert excise("since", "--repo", str(repo.path), "chen", "--mark").code == 0
-    ask = {"uri": repo.path.as_uri(), "onto": onto}
 
     def changed(text: str, own: str) -> list[str]:
         """Return who has changed, with a text of the target and one of the candidate."""
@@ -486,8 +485,7 @@ def test_what_has_landed_of_a_candidate_meanwhile_is_no_change_of_it(repo, onto)
         else:
             repo.commit(a__py=text)
         chen.write_text(own)
-        with served(repo.path) as review:
-            answer = review.client.call("excise/candidates", ask)
+        answer = json.loads(surveyed(repo, onto=onto))
         assert "chen" in [entry["label"] for entry in answer["candidates"]]
         return [name.partition(":")[2] for name in answer["changed"]]
 

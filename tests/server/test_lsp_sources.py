@@ -376,9 +376,6 @@ def test_a_document_of_another_scheme_has_no_sources(client, folder):
     assert session.ids(uri) == []
 
 
-# --- trust ---
-
-
 # --- odd settings ---
 
 

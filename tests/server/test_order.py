@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 import pytest
 from tests.server.command import excise
 from tests.server.edited_worktrees import client_of, edited_worktrees
@@ -41,11 +39,6 @@ def repo(tmp_path, monkeypatch) -> Repo:
 
 def names(ids):
     return [name.rpartition(":")[2] for name in ids]
-
-
-def first_named(text):
-    """Return the candidates in the order in which a text names them first."""
-    return sorted((*FIXES, "wrong"), key=lambda name: re.search(rf"\b{name}\b", text).start())
 
 
 def test_agents_get_the_same_order_with_its_reasons(repo: Repo):

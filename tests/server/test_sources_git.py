@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-from dataclasses import replace
 
 import pytest
 from tests.server.git_repository import (
@@ -18,7 +17,6 @@ from tests.server.git_repository import (
 )
 
 from excise_server.foundation.inputs import SourceError, UnansweredError
-from excise_server.git import checkouts
 from excise_server.git.command import ALLOWED, Git, GitError, clean_environment, find_git
 from excise_server.git.repository import AbsentError, Blob
 from excise_server.processes import lifetime
@@ -104,17 +102,6 @@ def test_a_branch_shown_by_a_worktree_is_one_revision(repo):
     found = collect(repo.context(worktrees=False))
     assert texts(found) == {"branch:ada": "one\nada\n"}
     assert collect(repo.context(worktrees=False, git=())).revisions == ()
-
-
-def test_the_limit_of_branches_cuts_the_oldest_and_says_whom(repo, monkeypatch):
-    monkeypatch.setattr(checkouts, "MAX_REFS", 2)
-    for name in ("oldest", "middle", "newest"):
-        branch(repo, name, f"{name}\n")
-    found = collect(repo.context(git=("*e*",)))
-    assert list(texts(found)) == ["branch:newest", "branch:middle"]
-    reason = "only the 2 of 3 with the newest commits are compared, without branch:oldest"
-    assert reasons(found) == {"git": reason}
-    assert found.refused[0].hint == "choose with the setting sources.git"
 
 
 @pytest.mark.parametrize(
@@ -293,21 +280,6 @@ def test_what_is_watched(repo):
         (str(repo.path), "a.py"),
         (str(repo.path), "a.py.suggestion-*"),
     }
-
-
-def test_what_has_landed_is_named_and_left_out(repo):
-    branch(repo, "agent", "one\nagent\n")
-    repo.commit(a__py="zero\none\nagent\n")
-    found = collect(repo.context(origin="head"))
-    assert found.revisions == ()
-    assert reasons(found) == {"branch:agent": "the origin has its edits already"}
-
-
-def test_revisions_are_replayed_on_the_origin_that_a_review_began_with(repo):
-    branch(repo, "agent", "one\nagent\n")
-    repo.commit(a__py="zero\none\ntwo\nthree\n")
-    context = replace(repo.context(origin="head"), pinned="zero\none\ntwo\n")
-    assert texts(collect(context)) == {"branch:agent": "zero\none\nagent\n"}
 
 
 def test_a_document_in_a_submodule(repo, tmp_path, monkeypatch):

@@ -88,22 +88,6 @@ def bleu(hypothesis, references, smooth=None):
     return exp(sum(logs) / len(logs)) * (1 if c > r else exp(1 - r / c))
 
 
-def chrf(hypothesis, reference, beta=2):
-    """Popović 2015: character 1- to 6-grams without white space, averaged precision and recall."""
-    h, r = (re.sub(r"\s", "", text) for text in (hypothesis, reference))
-    precisions, recalls = [], []
-    for n in range(1, 7):
-        ours, theirs = Counter(ngrams(h, n)), Counter(ngrams(r, n))
-        if ours and theirs:
-            both = sum((ours & theirs).values())
-            precisions.append(both / sum(ours.values()))
-            recalls.append(both / sum(theirs.values()))
-    if not precisions:
-        return 0.0
-    p, q = sum(precisions) / len(precisions), sum(recalls) / len(recalls)
-    return (1 + beta**2) * p * q / (beta**2 * p + q) if p + q else 0.0
-
-
 def levenshtein(a, b):
     """The textbook's table."""
     row = list(range(len(b) + 1))

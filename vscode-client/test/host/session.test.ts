@@ -156,5 +156,4 @@ describe("a document with five revisions", () => {
     assert.equal(await vscode.commands.executeCommand("excise.takeCandidate", node), true);
     assert.equal(document.getText(), `# by another program\n${suggestion("ada")}`);
   });
-
 });
