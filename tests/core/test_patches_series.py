@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from functools import partial
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,11 +15,13 @@ from excise.patches import (
     joined,
     newest,
     parse,
+    patch_id,
     postings,
     read,
     versions,
 )
 from excise.patches.mail import series_of
+from excise.patches.series import Posted
 
 DIFF = b"--- a/x.c\n+++ b/x.c\n@@ -1 +1 @@\n-a\n+b\n"
 
@@ -238,3 +241,41 @@ def test_nothing_differs_iff_the_blocks_are_the_same(a, b):
     for row in found.differing:
         assert 0 <= row.here + sum(match.n_grams for match in row.elsewhere) <= row.size
     assert found.exact in (None, pool.compare(0, 1).exact)
+
+
+def test_a_mail_that_another_list_sends_too_is_not_new():
+    def sent(**headers):
+        named = {"From": "A <a@b>", "Date": "Thu, 1 Jan 1970 00:00:00 +0000",
+                 "Subject": "[PATCH 1/2] x", "Message-ID": "<1@a>", **headers}  # fmt: skip
+        text = "".join(f"{name}: {value}\n" for name, value in named.items() if value)
+        body = headers.pop("body", DIFF)
+        (message,) = read(text.encode() + b"\n" + body)
+        return message
+
+    def new(*messages):
+        posted = Posted()
+        return [posted.is_new(message, partial(patch_id, message.patch)) for message in messages]
+
+    gateway = {"Message-ID": "<2@list>", "Subject": "[list] [PATCH 1/2] x", "List-Id": "<list>"}
+    assert new(sent(), sent(Received="by list"), sent(**gateway)) == [True, False, False]
+    again = {"Message-ID": "<3@a>", "Subject": "[PATCH v2 1/2] x"}
+    assert new(sent(), sent(**again), sent(**again)) == [True, True, False]
+    # Another patch under one id, another day, and patches that are no mails.
+    assert new(sent(), sent(body=DIFF.replace(b"+b", b"+c"))) == [True, True]
+    assert new(sent(), sent(Date="Fri, 2 Jan 1970 00:00:00 +0000", **{"Message-ID": "<3@a>"}))[1]
+    assert new(*[sent(**{"Message-ID": ""})] * 2) == [True, True]
+
+
+def test_two_versions_with_two_cover_letters_and_a_gap_in_one_folder():
+    """As the files of a folder come: by name, so covers and patches of both lie mixed."""
+    a, b, c = (DIFF.replace(b"x.c", name) for name in (b"a.c", b"b.c", b"c.c"))
+    sent = [
+        mail("[PATCH 0/3] t", body=b"One.\n"), mail("[PATCH 0/3] t again", body=b"Two.\n"),
+        mail("[PATCH 1/3] a", body=a), mail("[PATCH 3/3] c", body=c),
+        mail("[PATCH v2 0/3] t", body=b"One.\n"), mail("[PATCH v2 1/3] a", body=a),
+        mail("[PATCH v2 2/3] b", body=b), mail("[PATCH v2 3/3] c", body=c),
+    ]  # fmt: skip
+    found = {posting.messages: posting for posting in postings(sent) if posting.patch.files}
+    assert list(found) == [(1, 2, 3), (4, 5, 6, 7)]
+    assert [posting.missing for posting in found.values()] == [(2,), ()]
+    assert newest(sent) == (4, 5, 6, 7)

@@ -165,3 +165,28 @@ def test_every_key_is_described(arguments):
     assert keys <= set(re.findall(r"`(\w+)`", DOCS))
     read = msgspec.convert(found, ClusterDocument)
     assert json.loads(msgspec.json.encode(read)) == found
+
+
+def test_a_mail_of_two_lists_counts_once(tmp_path):
+    one = mail("[PATCH] x", "a = g(b, c);", "a = f(b, c);", more="Message-ID: <1@a>\n")
+    for name in ("list.mbox", "other.mbox"):
+        (tmp_path / name).write_text(one.replace("\n---", f"List-Id: <{name}>\n\n---"))
+    for more in ((), ("--state", str(tmp_path / "queue.state"))):
+        found = excise("cluster", str(tmp_path), *more, "--format", "json").json
+        assert [entry["id"] for entry in found["patches"]] == ["list.mbox"]
+    found = excise("cluster", str(tmp_path), "--format", "json").json
+    assert "sent to several lists, or twice, and counted once: 1" in found["about"]
+
+
+@pytest.mark.parametrize(("total", "words"), [("2", "for another part"), ("1", "in another file")])
+def test_files_that_are_alike_in_one_series_are_parts(total, words):
+    lines = ["same(context, of, both);", "more(of, it);", "old = call(one, two, three);"]
+    new = ["same(context, of, both);", "more(of, it);", "old = call(one, two, four);"]
+
+    def patch(place, path):
+        diff = f"--- a/{path}\n+++ b/{path}\n@@ -1,3 +1,3 @@\n"
+        diff += "".join(f" {line}\n" for line in lines[:2]) + f"-{lines[2]}\n+{new[2]}\n"
+        return f"{mail(f'[PATCH {place}/{total}] {path}').partition('-- ')[0]}{diff}-- \n2.40.1\n\n"
+
+    sent = patch(1, "gx.c") + patch(2 if total == "2" else 1, "g12.c")
+    assert f"overlaps, {words}" in excise("cluster", "-", stdin=sent).out

@@ -42,9 +42,10 @@ def test_a_zip_bomb_is_not_opened(tmp_path):
         (tmp_path / name).write_bytes(packed.getvalue())
     (tmp_path / "bomb.patch.gz").write_bytes(gzip.compress(bytes(50_000_000)))
     (tmp_path / "one.patch").write_text(ONE)
+    (tmp_path / "wide.patch").write_bytes(ONE.encode("utf-16"))
     found = grouped(str(tmp_path), code=1)
-    why = "binary: it contains NUL characters"
-    assert reasons(found) == {"bomb.mbox": why, "bomb.patch": why}
+    why, wide = "binary: it contains NUL characters", "line 1: the text is UTF-16: save it as UTF-8"
+    assert reasons(found) == {"bomb.mbox": why, "bomb.patch": why, "wide.patch": wide}
     assert len(found["patches"]) == 1
     attached = (
         f"{FROM}Subject: see attached\nMIME-Version: 1.0\n"

@@ -51,7 +51,7 @@ def parse(data: bytes, first: int = 1) -> Patch:
     >>> [(pair.path, pair.added, pair.deleted) for pair in found.files]
     [('x', 0, 1)]
     """
-    if data.startswith(_UTF_16):
+    if data.startswith(UTF_16):
         raise PatchError("the text is UTF-16: save it as UTF-8", first)
     return _DiffReader(data.split(b"\n"), first).read()
 
@@ -286,7 +286,7 @@ def _short(missing: int) -> str:
     return f"ends {lines} short of its count"
 
 
-_UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _CHANGED = (b"+", b"-")
 _BINARY_STARTS = (b"Binary files ", b"Files ")
 _STARTS = frozenset((b"d", b"-", b"@", b"B", b"F"))

@@ -6,7 +6,7 @@ Only what the messages say counts (subjects, references, authors); scores never 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
 
@@ -90,6 +90,32 @@ def postings(messages: Sequence[Message]) -> tuple[Posting, ...]:
             )
         )
     return tuple(every)
+
+
+class Posted:
+    """The mails that were seen: one that was sent to two lists is one.
+
+    Gateways of lists write other headers, some a Message-ID of their own.
+    """
+
+    def __init__(self) -> None:
+        self._seen: dict[Hashable, str] = {}
+
+    def is_new(self, message: Message, patch_id: Callable[[], str]) -> bool:
+        """Whether a message is no copy of an earlier one. Only a mail can be: it has an id.
+
+        A copy has the same patch, and the same Message-ID or author, date, title and number.
+        """
+        if not message.message_id:
+            return True
+        keys: list[Hashable] = [message.message_id]
+        if message.date:
+            keys.append((message.author, message.date, message.title, message.series))
+        patch = patch_id()
+        is_new = all(self._seen.get(key) != patch for key in keys)
+        for key in keys:
+            self._seen.setdefault(key, patch)
+        return is_new
 
 
 def versions(messages: Sequence[Message]) -> tuple[tuple[Posting, ...], ...]:

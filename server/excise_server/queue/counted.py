@@ -11,7 +11,7 @@ import os
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import accumulate, islice, pairwise
 from typing import Any, BinaryIO
 
@@ -21,6 +21,7 @@ from excise.patches import IGNORED, Message, Patch, PatchIds, Pool, ids_of
 from excise.patches.evidence import ChangeCounts, EvidenceReader
 from excise.patches.features import BLOCK, NO_HEADING, NO_NAME, PatchFeatures, Reader
 from excise.patches.mail import pieces, read_piece
+from excise.patches.series import Posted
 from excise.tokens import Vocabulary
 from excise_server.foundation.inputs import Rejected
 from excise_server.processes.forks import Map
@@ -169,14 +170,22 @@ def read_counted(
     files = [(name, listed, _cut(data)) for name, data, listed in loaded(paths, stdin, rejected)]
     cut = [piece for *_, own in files for piece in own or ()]
     changes: list[ChangeCounts] = []
-    messages: list[Message] = []
-    pool, merger = Pool(), Merger()
+    messages: list[Message | None] = []
+    pool, merger, posted = Pool(), Merger(), Posted()
     for part in map(PieceReader(), list(_parts(cut))):
         own, fresh = merger.take(part)
-        messages += own
-        changes += (counts for *_, counts in fresh)
-        for each in fresh:
-            pool.add_read(*each[:3])
+        counted = iter(fresh)
+        for message in own:
+            if not message.patch.files:
+                messages.append(message if posted.is_new(message, str) else None)
+                continue
+            patch, edits, ids, counts = next(counted)
+            if posted.is_new(message, partial(getattr, ids, "patch")):
+                messages.append(message)
+                changes.append(counts)
+                pool.add_read(patch, edits, ids)
+            else:
+                messages.append(None)
         assert len(pool.index) == len(pool)  # n-grams are counted now: other processes read on
         advance(len(messages) / len(cut))
     rest = iter(messages)
@@ -187,7 +196,8 @@ def read_counted(
         ],
         rejected,
     )
-    whole = [piece for piece, message in zip(cut, messages, strict=True) if message.patch.files]
+    whole = [piece for piece, message in zip(cut, messages, strict=True)
+             if message is not None and message.patch.files]  # fmt: skip
 
     @lru_cache(maxsize=SHOWN)
     def patch_of(number: int) -> Patch:

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import BinaryIO, NamedTuple
 
-from excise.patches import Message, PatchError, postings
+from excise.patches import Message, PatchError, patch_id, postings
 from excise.patches import newest as newest_of
 from excise.patches import read as read_messages
+from excise.patches.parse import UTF_16
+from excise.patches.series import Posted
 from excise_server.foundation.files import FLAGS, file_error
 from excise_server.foundation.inputs import Rejected, SourceError, unique_ids
 
@@ -37,13 +39,15 @@ class Member(NamedTuple):
 class Queue:
     """What was read, in its order: messages, what was refused, and what to know of it.
 
-    ``others`` counts the files of folders that are not patches at all.
+    ``others`` counts the files of folders that are not patches at all, ``again`` the mails that are
+    copies of others, sent to another list.
     """
 
     sent: tuple[Member, ...] = ()
     rejected: tuple[Rejected, ...] = ()
     others: int = 0
     notes: tuple[tuple[str, str], ...] = ()
+    again: int = 0
 
     @cached_property
     def patches(self) -> tuple[Member, ...]:
@@ -62,31 +66,40 @@ def read_queue(paths: Iterable[str], stdin: BinaryIO) -> Queue:
     Raises SourceError if a path that was given cannot be read itself.
     """
     rejected: list[Rejected] = []
+    posted = Posted()
     files = (
-        (name, _messages(data), listed) for name, data, listed in loaded(paths, stdin, rejected)
+        (
+            name,
+            [m if posted.is_new(m, partial(patch_id, m.patch)) else None for m in _messages(data)],
+            listed,
+        )
+        for name, data, listed in loaded(paths, stdin, rejected)
     )
     return queue_of(files, rejected)
 
 
 def queue_of(
-    files: Iterable[tuple[str, tuple[Message, ...], bool]], rejected: list[Rejected]
+    files: Iterable[tuple[str, Sequence[Message | None], bool]], rejected: list[Rejected]
 ) -> Queue:
     """Return the queue of the messages of files, each with its name and whether a folder listed it.
 
-    ``rejected`` is complete when the last file is taken.
+    None stands for a copy. ``rejected`` is complete when the last file is taken.
     """
     members: list[Member] = []
-    others = 0
-    for name, messages, listed in files:
+    others = again = 0
+    for name, sent, listed in files:
+        messages = [message for message in sent if message is not None]
+        again += len(sent) - len(messages)
         if (
             listed
             and not name.lower().endswith(ENDINGS)
+            and len(messages) == len(sent)
             and not any(message.patch.files or message.message_id for message in messages)
         ):
             others += 1
             continue
         members += [
-            Member(f"{name}#{message.number}" if len(messages) > 1 else name, message)
+            Member(f"{name}#{message.number}" if len(sent) > 1 else name, message)
             for message in messages
         ]
     ids = unique_ids([member.id for member in members])
@@ -101,6 +114,7 @@ def queue_of(
         (*rejected, *bad.values()),
         others,
         tuple(notes_of(members)),
+        again,
     )
 
 
@@ -145,8 +159,8 @@ def notes_of(members: Iterable[Member]) -> Iterator[tuple[str, str]]:
 
 
 def is_binary(data: bytes) -> bool:
-    """Whether the bytes are no text, as git decides it."""
-    return b"\0" in data[:8192]
+    """Whether the bytes are no text, as git decides it: UTF-16 has a reason of its own."""
+    return b"\0" in data[:8192] and not data.startswith(UTF_16)
 
 
 def is_foreign(message: Message) -> bool:

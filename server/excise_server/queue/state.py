@@ -19,13 +19,14 @@ from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from typing import BinaryIO, TypeVar
 
 import msgspec
 
 from excise import __version__
 from excise.errors import ExciseError
-from excise.patches import Message, Patch, PatchIds, ids_of
+from excise.patches import Message, Patch, PatchIds, ids_of, patch_id
 from excise.patches.evidence import COUNTS, ChangeCounts, EvidenceReader
 from excise.patches.features import (
     BLOCK,
@@ -39,6 +40,7 @@ from excise.patches.features import (
 from excise.patches.identity import RULES
 from excise.patches.mail import pieces, read_piece
 from excise.patches.pool import signature
+from excise.patches.series import Posted
 from excise_server.foundation.database import is_locked, opened, writing
 from excise_server.foundation.inputs import Rejected, SourceError
 from excise_server.queue.counted import without_hunks
@@ -407,6 +409,9 @@ def read_watched(
     known = 0
     rejected: list[Rejected] = []
     others = 0
+    posted = Posted()
+    for entry in state.entries:
+        posted.is_new(entry.message, partial(getattr, entry.ids, "patch"))
 
     def keep(least: int) -> None:
         """Write what waits, if it is more than so many."""
@@ -424,6 +429,9 @@ def read_watched(
                 known += 1
                 continue
             message = BINARY if binary else read_piece(number, line, piece)
+            if not posted.is_new(message, partial(patch_id, message.patch)):
+                known += 1
+                continue
             messages.append((f"{name}#{number}" if len(cut) > 1 else name, piece, message))
         foreign = not any(message.patch.files or message.message_id for *_, message in messages)
         if listed and foreign and known == before and not name.lower().endswith(ENDINGS):

@@ -93,6 +93,8 @@ def cluster_document(grouped: Grouped, *, scores: bool) -> d.ClusterDocument:
     scored = pool.near(0.0) if scores else ()
     about = list(grouped.about)
     about += [f"other files, not patches: {queue.others:,}"] if queue.others else []
+    if queue.again:
+        about.append(f"sent to several lists, or twice, and counted once: {queue.again:,}")
     near = grouped.near
     families = [] if near is None else [own for part in near.parts for own in part.families]
     replaced = {entry.id for entry in patches if entry.replaced_by or entry.not_in}
@@ -211,13 +213,18 @@ def _patches(grouped: Grouped, versions: _Versions) -> Iterator[d.PatchEntry]:
         for place, cluster in enumerate(grouped.clusters, start=1)
         for member in sorted(cluster.members, key=cluster.representative.__ne__)
     ]
+    sent = {
+        name: at for at, each in enumerate(grouped.duplicates.proposals) for name in each.messages
+    }
     parts = [pairs[start : start + TOGETHER] for start in range(0, len(pairs), TOGETHER)]
     alikes = chain.from_iterable(grouped.map(partial(_alikes, pool), parts))
     for (place, best, index), values in zip(pairs, alikes, strict=True):
         message, name = queue.patches[index].message, queue.patches[index].id
-        alike = dict(zip(_ALIKE, values, strict=True))
+        alike = {"for_another_part": False, **dict(zip(_ALIKE, values, strict=True))}
         if best != index and (same := grouped.same(queue.patches[best].id, name)):
             alike["word"] = same
+        if alike["in_another_file"]:  # a series has a file under one name only
+            alike["for_another_part"] = sent[queue.patches[best].id] == sent[name]
         yield d.PatchEntry.of(
             message.series,
             message,
@@ -510,7 +517,11 @@ def _edit(
     each = []
     for entry in rest:
         if words is None:
-            word = said_of(entry.word or "", in_another_file=bool(entry.in_another_file))
+            word = said_of(
+                entry.word or "",
+                in_another_file=bool(entry.in_another_file),
+                for_another_part=entry.for_another_part,
+            )
             numbers = [f"{word} {digits(entry.similarity)}"]
         else:
             word = words[entry.id]

@@ -14,8 +14,10 @@ def said(likeness: Likeness) -> str:
     return said_of(likeness.word, in_another_file=likeness.in_another_file)
 
 
-def said_of(word: str, *, in_another_file: bool) -> str:
+def said_of(word: str, *, in_another_file: bool, for_another_part: bool = False) -> str:
     """Return the same of what is known of a likeness: its word, and where."""
+    if for_another_part:
+        return f"{word}, for another part"
     return f"{word}, in another file" if in_another_file else word
 
 

@@ -14,9 +14,11 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from email.utils import mktime_tz, parseaddr, parsedate_tz
+from functools import partial
 from typing import NamedTuple
 
-from excise.patches import Message, Patch, PatchError, joined, parse, postings, read
+from excise.patches import Message, Patch, PatchError, joined, parse, patch_id, postings, read
+from excise.patches.series import Posted
 from excise_server.foundation.escape import visible
 from excise_server.foundation.files import MAX_ENTRIES, inside, read_bytes
 from excise_server.foundation.inputs import Rejected, SourceError, unique_ids
@@ -171,6 +173,8 @@ def _series(mails: Sequence[_Mail]) -> Iterator[_Series]:
     message behind it.
     """
     series: list[tuple[_Mail, _Series]] = []
+    posted = Posted()
+    mails = [m for m in mails if posted.is_new(m.message, partial(patch_id, m.message.patch))]
     for posting in postings([mail.message for mail in mails]):
         own = [mails[at] for at in posting.messages]
         first = next((mail for mail in own if mail.message.patch.files), None)

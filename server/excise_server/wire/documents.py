@@ -928,9 +928,10 @@ class LandedDocument(LandDocument, frozen=True, kw_only=True):
 class PatchEntry(Shape, frozen=True, kw_only=True):
     """A patch, and its likeness to the representative of its cluster.
 
-    ``version_of`` is the patch of which it is another version (or a part), the first of them, and
-    ``replaced_by`` the newest one; empty where there is none. ``not_in`` is the version of its
-    series that drops it, or 0.
+    ``for_another_part`` says that both were sent in one series: a file that is alike, and not the
+    same one under another name. ``version_of`` is the patch of which it is another version (or a
+    part), the first of them, and ``replaced_by`` the newest one; empty where there is none.
+    ``not_in`` is the version of its series that drops it, or 0.
     """
 
     id: str
@@ -942,6 +943,7 @@ class PatchEntry(Shape, frozen=True, kw_only=True):
     anchored: float | None
     anywhere: float | None
     in_another_file: bool | None
+    for_another_part: bool
     patch_id: str
     message_id: str
     subject: str
