@@ -168,7 +168,7 @@ def test_the_page_of_edits_says_the_other_answer_beside_them(folder, tmp_path):
     page = tmp_path / "page.html"
     arguments = ("cluster", str(folder), "--format", "html", "-o", str(page))
     assert excise(*arguments).code == 0
-    assert "likely the same issue (what" in page.read_text()
+    assert "likely the same issue  what" in page.read_text()
 
 
 def written(place, **patches):

@@ -64,7 +64,6 @@ def test_paths_with_newlines_and_control_characters(tmp_path):
     assert excise("cluster", "-", "--format", "html", "-o", str(page), stdin=odd).code == 0
     assert found["patches"][0]["files"] == ['x\n\x1b[31my\t"\\.c']
     assert "\x1b" not in page.read_text()
-    assert "x\\n\\x1b[31my" in page.read_text()
     folder = tmp_path / "in"
     folder.mkdir()
     (folder / "a\n\x1b[1mb.patch").write_text(ONE)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -88,13 +89,11 @@ def test_explain_lists_exactly_the_tokens_that_the_score_counts():
     for region, view in zip(ran.json["explained"]["regions"], printed, strict=True):
         for name, row in (("keep", "kept"), ("add", "added"), ("delete", "deleted")):
             both, a, b = region["counts"][name][0]
-            lines = [line for line in view.split("\n") if line.startswith(f"{row}\t")]
-            if not (a or b):
-                assert lines == []
-                continue
-            cells = [cell.split() for cell in lines[0].split("\t")[2:]]
-            counts = [0 if cell == ["–"] else len(cell) for cell in cells]
-            assert counts == [both, a - both, b - both]
+            found = re.search(rf"^   {row} .*\n((?:      .*\n)*)", view, re.MULTILINE)
+            counts = {"both": 0, "only A": 0, "only B": 0}
+            for line in found[1].split("\n")[:-1] if found else ():
+                counts[line[:16].strip()] = len(line[16:].split())
+            assert [*counts.values()] == [both, a - both, b - both]
 
 
 @pytest.mark.slow

@@ -15,7 +15,6 @@ import unicodedata
 import click
 import pytest
 from rich.console import Console
-from rich.table import Table
 from tests.server.command import (
     ORIGIN,
     SUGGESTIONS,
@@ -28,7 +27,7 @@ from tests.server.command import (
 from tests.terminal import on_terminal
 
 from excise_server.foundation.escape import printable, source_text
-from excise_server.report.tables import Records, cut, name_column
+from excise_server.report.blocks import Cell, PageBlock, terminal
 
 pytestmark = pytest.mark.slow
 
@@ -127,8 +126,8 @@ def test_without_a_terminal_there_are_no_colours_and_no_blanks_at_line_ends():
 
 def test_a_narrow_encoding_gets_something_plain():
     env = plain_environment(PYTHONIOENCODING="ascii")
-    out = spawn("compare", "--explain", ORIGIN, *SUGGESTIONS[:2], env=env).stdout
-    assert b"region 1 of 4 - 73 %" in out
+    out = spawn("compare", "--clusters", ORIGIN, *SUGGESTIONS[:2], env=env).stdout
+    assert re.search(rb"(?m)^   \* .*suggestion-ada$", out)
     assert b"\\u" not in out
 
 
@@ -314,17 +313,13 @@ def test_the_table_of_commands_says_what_each_says_of_itself():
 
 @pytest.mark.parametrize("columns", [20, 40, 400])
 def test_few_columns_lose_no_cell(columns):
-    def build(length: int) -> Table:
-        table = Table(box=None)
-        name_column(table, "revision", [cut("a" * 30 + str(row), length) for row in range(3)])
-        for head in ("makers", "tokens", "size", "notes"):
-            table.add_column(head, no_wrap=True)
-        for row in range(3):
-            table.add_row(cut("a" * 30 + str(row), length), *(f"{row}.{cell}" for cell in range(4)))
-        return table
-
+    rows = [[Cell(head) for head in ("revision", "makers", "tokens", "size", "notes")]]
+    for row in range(3):
+        cells = (Cell(f"{row}.{cell}", "number") for cell in range(4))
+        rows.append([Cell("a" * 30 + str(row)), *cells])
     out = Console(file=io.StringIO(), force_terminal=True, width=columns, color_system=None)
-    out.print(Records(build))
+    for line in terminal([PageBlock("table", rows=rows)], out):
+        out.print(line)
     printed = out.file.getvalue()
     assert re.findall(r"\d\.\d", printed) == [f"{r}.{c}" for r in range(3) for c in range(4)]
     assert max(map(len, printed.split("\n"))) <= columns

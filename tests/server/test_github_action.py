@@ -147,7 +147,7 @@ def test_a_dry_run_prints_the_comment_and_writes_nothing(run):
     mark, said, *rest = done.stdout.split("\n")
     assert (mark, said) == (MARK, "May be about the same issue, by what the diffs do: #2.")
     assert any(
-        re.fullmatch(r"- both touch `cart\.py:\d+` `return subtotal - discount`", x) for x in rest
+        re.fullmatch(r" *- both touch `cart\.py:\d+` `return subtotal - discount`", x) for x in rest
     )
     assert outputs["likely"] == "1"
     report = json.loads(Path(outputs["report"]).read_text())

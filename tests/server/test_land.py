@@ -7,6 +7,7 @@ import json
 import sys
 from collections import Counter
 from dataclasses import replace
+from functools import partial
 
 import pytest
 from examples.tasks import BASE, CFG, EXTRA, PLANTED, RENAMED
@@ -26,7 +27,9 @@ from excise_server.candidates.landing import land_candidates
 from excise_server.foundation.changes import differing_lines
 from excise_server.foundation.inputs import SourceError
 from excise_server.git.command import ALLOWED, WRITES
-from excise_server.report.land import land_document, land_lines
+from excise_server.report.blocks import terminal
+from excise_server.report.land import land_blocks, land_document
+from excise_server.report.tables import plain_text
 from excise_server.review.candidate import Candidate, marked_identical
 from excise_server.review.landing import Chosen, land
 from excise_server.review.relations import CandidateRelation, RelationReason
@@ -391,6 +394,10 @@ def test_identical_candidates_are_one_and_who_fails_does_not_land():
 # --- what fits ------------------------------------------------------------------------------------
 
 
+def lines_of(landing):
+    return plain_text(partial(terminal, land_blocks(land_document("", landing)))).split("\n")
+
+
 @pytest.mark.parametrize(
     ("edits", "heading"),
     [
@@ -403,7 +410,7 @@ def test_identical_candidates_are_one_and_who_fails_does_not_land():
     ],
 )  # fmt: skip
 def test_the_heading_is_a_sentence_whatever_lands(edits, heading):
-    lines = [*land_lines(land_document("", landed(edits)))]
+    lines = lines_of(landed(edits))
     assert lines[0] == heading
     assert ("note: a: the same as b" in lines) is (edits.get("b") is RENAMED)
 
@@ -412,16 +419,16 @@ def test_of_many_reasons_two_are_shown_and_the_others_counted():
     base = {f"{name}.py": "x = 1\n" for name in "pqr"}
     alone = {name: {f"{name}.py": "x = 2\n"} for name in "pqr"}
     several = {"all": dict.fromkeys(base, "x = 3\n")}
-    lines = [*land_lines(land_document("", landed({**alone, **several}, base)))]
+    lines = lines_of(landed({**alone, **several}, base))
     at = lines.index("1 left out")
     assert "all  collides with p" in lines[at + 1]
     assert lines[at + 3].strip() == "and 1 more reason (-v)"
-    assert {len(line) - len(line.lstrip()) for line in lines[at + 2 : at + 4]} == {7}
+    assert {len(line) - len(line.lstrip()) for line in lines[at + 2 : at + 4]} == {8}
 
 
 def test_a_candidate_that_fails_alone_does_not_land():
     failing = [Verdict(candidate="a", passed=False)]
-    heading = next(land_lines(land_document("", landed({"a": RENAMED}, verdicts=failing))))
+    heading = lines_of(landed({"a": RENAMED}, verdicts=failing))[0]
     assert heading == "The only candidate does not land onto 00000000"
 
 

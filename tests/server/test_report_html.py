@@ -56,21 +56,16 @@ def test_few_and_many(tmp_path, stdin):
 
 
 def test_limits_are_said(tmp_path, monkeypatch):
-    monkeypatch.setattr("excise_server.report.html_groups.MAX_BLOCKS", 2)
-    monkeypatch.setattr("excise_server.report.html_groups.MAX_LINES", 3)
-    monkeypatch.setattr("excise_server.report.html_groups.MAX_CHARACTERS", 10)
-    monkeypatch.setattr("excise_server.report.html_groups.MAX_OPENED", 1)
-    monkeypatch.setattr("excise_server.report.html_groups.MAX_HEAT", 2)
-    monkeypatch.setattr("excise_server.report.html_groups.MAX_CELLS", 1)
-    long = mail("long", *("a" * 40 + str(at // 2 + 50 * (at % 2)) for at in range(16)))
-    seen = check_page(page(tmp_path, "cluster", "-", stdin=long + ONE + ONE).read_text())
-    text = "".join(seen.text)
-    assert "what 2 of the patches change is not shown" in text
-    assert "2 of the 3 patches, those in the largest clusters" in text
-    monkeypatch.setattr("excise_server.report.html_groups.MAX_OPENED", 9)
-    folded = page(tmp_path, "cluster", "-", stdin=long).read_text()
-    assert "… 31 more characters" in folded
-    assert "… 13 more lines" in folded
+    monkeypatch.setattr("excise_server.report.blocks.MOST_LINES", 3)
+    monkeypatch.setattr("excise_server.report.html_page.MOST_DRAWN", 2)
+    same = [f"line {at}, which stays as it was;" for at in range(40)]
+    long = [
+        mail(f"[PATCH v{n}] long", *same, *(f"v{n}, {at};" for at in range(8 * n)))
+        for n in (1, 2, 3)
+    ]
+    text = "".join(check_page(page(tmp_path, "cluster", "-", stdin="".join(long)).read_text()).text)
+    assert "more lines" in text
+    assert "Similarities of 2 members, 1 more are not drawn" in text
 
 
 def test_hostile_texts_stay_texts(tmp_path):
@@ -163,7 +158,7 @@ CONTRAST = """(() => {
     const c = rgb(getComputedStyle(e).backgroundColor);
     if (c.length === 3 || c[3] === 1) return c.slice(0, 3) } return [255, 255, 255] };
   return Math.min(...[...document.querySelectorAll('h1, p, a, dt, dd, summary span, pre span, th')]
-    .filter(e => e.innerText && !e.closest('.grid')).map(e => {
+    .filter(e => e.innerText && !e.closest('.matrix')).map(e => {
       const [a, b] = [rgb(getComputedStyle(e).color).slice(0, 3), back(e)].map(light);
       return (Math.max(a, b) + .05) / (Math.min(a, b) + .05) })) })()"""
 
@@ -195,8 +190,8 @@ def test_three_hundred_patches(quiet, tmp_path):
     path = page(tmp_path, "cluster", "-", stdin="".join(mails))
     quiet.open(path.as_uri())
     assert quiet.run("document.querySelectorAll('article.card').length") == 100
-    assert quiet.run("document.querySelectorAll('details').length") == 300
-    assert quiet.run("document.querySelector('.heat img').naturalWidth") <= 280
+    assert quiet.run("document.querySelectorAll('details').length") == 200
+    assert quiet.run("document.querySelectorAll('svg.matrix').length") == 100
     for width in (1280, 400):
         quiet.call("Emulation.setDeviceMetricsOverride", width=width, height=800,
                    deviceScaleFactor=1, mobile=False)  # fmt: skip

@@ -33,16 +33,19 @@ from excise_server.processes.forks import Map, forked_map, usable_cores
 from excise_server.queue.counted import read_counted
 from excise_server.queue.reading import STDIN, Member, Queue, read_queue
 from excise_server.queue.state import State, read_watched
+from excise_server.report.blocks import markdown, terminal
 from excise_server.report.cluster import (
     Grouped,
+    cluster_blocks,
     cluster_document,
     cluster_lines,
     cluster_markdown,
     duplicates_document,
     hunk_of,
-    like_lines,
-    like_markdown,
+    like_blocks,
+    values_of,
 )
+from excise_server.report.markdown import LONGEST_PAGE
 from excise_server.sources.commits import is_range, read_commits
 from excise_server.sources.requests import (
     PullFacts,
@@ -154,12 +157,13 @@ def command(
                 duplicates = find_duplicates([asked], others, top=NEAREST, advance=advance)
             rejected = sent.queue.rejected
             nearest = duplicates_document(duplicates, rejected, sent.about)
+            blocks = like_blocks(nearest, places=1 if format == "text" else None, verbose=verbose)
             if format == "json":
                 show(json_text(nearest), output)
             elif format == "markdown":
-                show(like_markdown(nearest, verbose=verbose), output)
+                show(markdown(blocks, LONGEST_PAGE, "excise cluster --format json"), output)
             else:
-                show(partial(like_lines, nearest, verbose=verbose), output)
+                show(partial(terminal, blocks), output)
             return report_rejected(rejected, paths)
         near = None if repository is None else _near(repository, onto, sent)
         grouped = _grouped(sent, near)
@@ -169,10 +173,11 @@ def command(
         elif format == "markdown":
             show(cluster_markdown(document, verbose=verbose, hunk=hunk_of(grouped)), output)
         elif format == "html":
-            from excise_server.report.html_groups import patches_page
+            from excise_server.report.html_page import blocks_page
 
+            hunk, values = hunk_of(grouped), values_of(grouped)
             with progress("Writing the report"):
-                page = patches_page(grouped, document)
+                page = blocks_page(cluster_blocks(document, hunk=hunk, values=values))
             show(page, output)
         else:
             lines = partial(cluster_lines, document, verbose=verbose, hunk=hunk_of(grouped))

@@ -131,20 +131,20 @@ def command(
         matrix, ranking, intent, revision_set, clusters=entry,
         explained=UNSET if score is None else explained_entry(score),
     )  # fmt: skip
-    if format == "html":
-        from excise_server.report.html_groups import revisions_page
-
-        show(revisions_page(document, matrix, groups, revision_set), output)
-    elif format == "text":
-        from excise_server.report.tables import compare_lines
-
-        show(partial(compare_lines, document), output)
-    elif format == "json":
+    if format == "json":
         show(json_text(document), output)
-    else:
-        from excise_server.report.markdown_pages import compare_page
+        return report_rejected(revision_set.rejected)
+    from excise_server.report import blocks
+    from excise_server.report.compare import MOST_PAIRS, compare_blocks, hunk_of
 
-        show(compare_page(document), output)
+    if format == "html":
+        from excise_server.report.html_page import blocks_page
+
+        show(blocks_page(compare_blocks(document, hunk=hunk_of(matrix))), output)
+    elif format == "markdown":
+        show(blocks.markdown(compare_blocks(document), 1 << 30, ""), output)
+    else:
+        show(partial(blocks.terminal, compare_blocks(document, most=MOST_PAIRS)), output)
     return report_rejected(revision_set.rejected)
 
 
@@ -155,7 +155,8 @@ def _show_regions(
     choices: MeasureOptions,
     output: str | None,
 ) -> None:
-    from excise_server.report.regions import ColumnTitles, pair_views
+    from excise_server.report.blocks import terminal
+    from excise_server.report.regions import ColumnTitles, pair_blocks
 
     directed = choices.is_directed
     columns = ("origin", *(("reference", "hypothesis") if directed else ("A", "B")))
@@ -166,4 +167,4 @@ def _show_regions(
     notes = [f"{name}: {note}" for name, note in revision_set.notes]
     ids = (revision_set.name, a.id, b.id)
     title = "score" if directed else "similarity"
-    show(partial(pair_views, score, names, ids, title, notes), output)
+    show(partial(terminal, pair_blocks(score, names, ids, title, notes)), output)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import sys
 from contextlib import redirect_stderr
+from functools import partial
 
 import click
 
@@ -22,7 +23,10 @@ from excise_server.foundation.escape import printable, shown_name
 from excise_server.foundation.inputs import SourceError
 from excise_server.git.branches import NewCommit, check_branch, make_branch, written
 from excise_server.git.repository import Repository
-from excise_server.report.land import MOST, land_document, land_lines, land_markdown
+from excise_server.report.blocks import markdown, terminal
+from excise_server.report.land import MOST, land_blocks, land_document
+from excise_server.report.markdown import LONGEST_PAGE
+from excise_server.report.tables import plain_text
 from excise_server.review.git_patch import FileEdit
 from excise_server.review.landing import Landing
 from excise_server.sources.candidates import SAVED
@@ -127,15 +131,15 @@ def command(
         commits=commits, notes=notes,
     )  # fmt: skip
     most = len(document.landed) + len(document.left_out) + len(document.notes) if verbose else MOST
-    lines = [printable(line) for line in land_lines(document, max(most, MOST))]
+    blocks = list(land_blocks(document, max(most, MOST)))
     if format == "json":
         show(json_text(document), output)
     elif format == "markdown":
-        show(land_markdown(document, max(most, MOST)), output)
+        show(markdown(blocks, LONGEST_PAGE, "excise land -v"), output)
     elif format == "text" or (output is None and (write or branch or sys.stdout.isatty())):
-        show("\n".join(lines), output)
+        show(partial(terminal, blocks), output)
     else:
-        print("\n".join(lines), file=sys.stderr)
+        print(plain_text(partial(terminal, blocks)), file=sys.stderr)
         if is_good:
             _write_patch(landing.taken.patch, output)
     for each in every.rejected:

@@ -12,7 +12,9 @@ from excise_server.cli.progress import progress
 from excise_server.cli.review import opened
 from excise_server.cli.streams import say, show
 from excise_server.foundation.inputs import SourceError
-from excise_server.report.since import since_document, since_lines, since_markdown
+from excise_server.report.blocks import markdown, terminal
+from excise_server.report.markdown import LONGEST_PAGE
+from excise_server.report.since import since_blocks, since_document
 from excise_server.sources.since import (
     WAYS,
     compare_versions,
@@ -114,9 +116,10 @@ def command(
         if format == "json":
             show(json_text(document), output)
         elif format == "markdown":
-            show(since_markdown(document, is_whole=verbose), output)
+            blocks = since_blocks(document, is_whole=verbose)
+            show(markdown(blocks, LONGEST_PAGE, "excise since -v shows all"), output)
         else:
-            show(partial(since_lines, document, is_whole=verbose), output)
+            show(partial(terminal, since_blocks(document, is_whole=verbose)), output)
     if mark and repository is not None:
         said = note_reviewed(
             repository, own_changes(repository, newer, onto), "excise since --mark"

@@ -9,9 +9,8 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import chain, groupby, pairwise, repeat
+from itertools import chain, groupby, pairwise
 from operator import attrgetter
-from textwrap import indent, wrap
 from typing import NamedTuple
 
 from msgspec import UNSET
@@ -23,18 +22,17 @@ from excise.agreement import CODE, NAMES, SAME, WORDS
 from excise.components import components
 from excise.patches import DISTANCE, LINKAGE, Patch, Pool, differences, versions
 from excise.patches.differences import BlockSide
-from excise.patches.evidence import Evidence, EvidenceReader
 from excise_server.candidates.near import LANDED, NearPatches
 from excise_server.duplicates.find import BUMPS, LEVEL_WORDS, Duplicates
-from excise_server.foundation.changes import differing_lines
-from excise_server.foundation.escape import printable, source_text, visible
+from excise_server.foundation.escape import visible
 from excise_server.foundation.inputs import Rejected, first_few
 from excise_server.processes.forks import Map
 from excise_server.queue.reading import Queue
+from excise_server.report import blocks as b
+from excise_server.report.blocks import Cell, HunkOf, PageBlock, markdown, split, terminal, words
 from excise_server.report.documents import group_entry
-from excise_server.report.likeness import cosines, said_of
-from excise_server.report.markdown import LONGEST_PAGE, bounded, code_span, fenced, inert
-from excise_server.report.tables import UNWRAPPED, SignatureText, cut, notes_text
+from excise_server.report.markdown import LONGEST_PAGE
+from excise_server.report.tables import UNWRAPPED
 from excise_server.report.words import THERE, digits, level_words, other_facets, plural
 from excise_server.review.versions import SeriesPatch, partners
 from excise_server.wire import documents as d
@@ -67,11 +65,6 @@ class Grouped:
     def same(self, a: str, b: str) -> str:
         """Return in which sense two patches are the same program, if whole files tell it."""
         return "" if self.near is None else self.near.word(a, b)
-
-    def evidence(self, reader: EvidenceReader, index: int) -> Evidence:
-        """Return what a patch says about its issue, to tell whether two patches are related."""
-        message = self.queue.patches[index].message
-        return reader.evidence(self.patch_of(index), message.title, message.text)
 
 
 NO_FAMILIES = "families need whole files: --repo DIR, if the patches apply to it"
@@ -405,7 +398,7 @@ class EditLines(NamedTuple):
     name: str
     title: str
     numbers: str
-    others: tuple[str, ...]
+    others: tuple[tuple[str, tuple[str, ...]], ...]
     each: tuple[tuple[str, str, str, str], ...]
     id: str
 
@@ -517,11 +510,8 @@ def _edit(
     each = []
     for entry in rest:
         if words is None:
-            word = said_of(
-                entry.word or "",
-                in_another_file=bool(entry.in_another_file),
-                for_another_part=entry.for_another_part,
-            )
+            where = ", in another file" if entry.in_another_file else ""
+            word = f"{entry.word}{', for another part' if entry.for_another_part else where}"
             numbers = [f"{word} {digits(entry.similarity)}"]
         else:
             word = words[entry.id]
@@ -545,7 +535,7 @@ def _edit(
         f"{first.id} ({', '.join(facts)})" if facts else first.id,
         _title(first),
         "  ".join(_related(pair)),
-        tuple(f"{word}: {', '.join(by_word[word])}" for word in sorted(by_word, key=place)),
+        tuple((word, tuple(by_word[word])) for word in sorted(by_word, key=place)),
         tuple(each),
         first.id,
     )
@@ -597,6 +587,18 @@ def numbers_of(pair: d.DuplicatePair) -> str:
     return f"{shown}  (edits alike {digits(pair.same_edit.similarity).replace('0.', '.', 1)})"
 
 
+def cosines(what: float, where: float, why: float | None) -> str:
+    """Return the three cosines of a pair, or two without a message.
+
+    >>> cosines(0.32, 0.81, None)
+    'what .32  where .81'
+    """
+    shown = (("what", what), ("where", where), ("why", why))
+    return "  ".join(
+        f"{name} {digits(value).removeprefix('0')}" for name, value in shown if value is not None
+    )
+
+
 def more_lines(document: d.ClusterDocument, *, verbose: bool) -> list[str]:
     """Return what is beside the issues: who is alone, what is only possible, and notes."""
     together = {name for issue in document.issues for name in issue.members}
@@ -628,42 +630,24 @@ def more_lines(document: d.ClusterDocument, *, verbose: bool) -> list[str]:
     return [*document.about, *lines]
 
 
-HunkOf = Callable[[str, str], Sequence[str]]
-"""Returns the hunk in which the second patch differs from the first one, as lines."""
-
-MOST_LINES = 8
-"""Most lines of a hunk on a page of groups."""
-
-
 def hunk_of(grouped: Grouped) -> HunkOf:
     """Return what finds the hunk in which two patches differ, when a page shows them."""
     number_of = {member.id: index for index, member in enumerate(grouped.queue.patches)}
 
-    def hunk(first: str, other: str) -> list[str]:
-        a, b = number_of[first], number_of[other]
+    def hunk(first: str, other: str) -> list[PageBlock]:
+        one, two = number_of[first], number_of[other]
         pool = grouped.pool
         found = differences(
-            grouped.patch_of(a), grouped.patch_of(b),
-            ignored=pool.ignored, renamed=pool.rescued(a, b),
+            grouped.patch_of(one), grouped.patch_of(two),
+            ignored=pool.ignored, renamed=pool.rescued(one, two),
         )  # fmt: skip
         for difference in found.differing:
-            sides = [_signed(side) for side in (difference.a, difference.b)]
-            lines = [
-                f"{mark} {line}"
-                for o_lo, o_hi, a_lo, a_hi in differing_lines(*sides)
-                for mark, part in (("<", sides[0][o_lo:o_hi]), (">", sides[1][a_lo:a_hi]))
-                for line in part
-            ]
-            side = difference.b or difference.a
-            if lines and side:
-                more = len(lines) - MOST_LINES
-                about = f" ({side.heading})" if side.heading else ""
-                cut_off = [f"… {plural(more, 'more line')}"] if more > 0 else []
-                return [
-                    f"{visible(side.path)}, line {side.line:,}{about}",
-                    *lines[:MOST_LINES],
-                    *cut_off,
-                ]
+            old, new = (_signed(side) for side in (difference.a, difference.b))
+            if (side := difference.b or difference.a) is None:
+                continue
+            about = f" ({side.heading})" if side.heading else ""
+            if shown := b.differing(f"{visible(side.path)}, line {side.line:,}{about}", old, new):
+                return shown
         return []
 
     return hunk
@@ -675,7 +659,22 @@ def _signed(side: BlockSide | None) -> list[str]:
     return [*(f"-{line}" for line in side.old), *(f"+{line}" for line in side.new)]
 
 
-# --- for a terminal -------------------------------------------------------------------------------
+Values = Callable[[Sequence[str]], Sequence[Sequence[float]]]
+"""Returns the similarities of the first of some patches, as many as a picture has."""
+
+
+def values_of(grouped: Grouped) -> Values:
+    """Return what finds the similarities of patches, for the picture of a group."""
+    number_of = {member.id: index for index, member in enumerate(grouped.queue.patches)}
+
+    def values(names: Sequence[str]) -> list[list[float]]:
+        numbers = [number_of[name] for name in names[: b.MOST_DRAWN]]
+        return [[1.0 if i == j else grouped.pool.score(i, j) for j in numbers] for i in numbers]
+
+    return values
+
+
+# --- the page ------------------------------------------------------------------------------------
 
 LEGEND = (
     "All numbers go from 0 to 1, for a patch beside the first of its cluster or group. what: "
@@ -687,7 +686,63 @@ LEGEND = (
 FIRST_SCREEN = 40
 """Most lines of a page that was not asked for everything."""
 
-_STYLES = {"likely": "bold red", "possibly": "yellow", "none": "dim"}
+_HEADS, _EDITS, _NAMES, _ALL = range(4)
+"""How much of an issue is shown."""
+
+_MOST_REJECTED = 4
+"""Most that could not be read of which the reasons are on a page that is not long."""
+
+
+def cluster_blocks(
+    document: d.ClusterDocument,
+    *,
+    level: int = _ALL,
+    hunk: HunkOf = lambda first, other: (),
+    values: Values | None = None,
+) -> Iterator[PageBlock]:
+    """Yield the page.
+
+    - ``level``: how much of it; `_ALL` has every member and note.
+    - ``values``: for pictures of the groups of three or more.
+    """
+    yield words(head_line(document), "head", kind="title")
+    if new := _new(document):
+        yield words(f"{len(new):,} new: {', '.join(new)}", "warning")
+    for number, issue in enumerate(issue_lines(document), start=1):
+        head, first = Cell(issue.head, "head"), issue.edits[0]
+        if level == _HEADS:
+            cells = [head, Cell(first.name), Cell(first.title)]
+            yield PageBlock("row", cells, mark=str(number))
+        else:
+            yield PageBlock("head", [head], mark=str(number))
+        if issue.evidence:
+            yield PageBlock("row", (Cell(issue.evidence, "quoted"),), 1)
+        members = [name for e in issue.edits for name in (e.id, *(other for *_, other in e.each))]
+        if values is not None and len(members) > 2:
+            yield PageBlock("matrix", [Cell(name) for name in members], values=values(members))
+        for edit in issue.edits if level > _HEADS else ():
+            mark = "●" if edit.others else "-"
+            yield PageBlock("row", (Cell(edit.name, "name"), Cell(edit.title)), 1, mark)
+            if level == _ALL:
+                yield from [words(edit.numbers, "dim", depth=2)] * bool(edit.numbers)
+                for name, title, numbers, other in edit.each:
+                    yield PageBlock(
+                        "fold", (Cell(name, "name"), Cell(title), Cell(numbers, "dim")), 2
+                    )
+                    yield from hunk(edit.id, other)
+                continue
+            for word, names in edit.others:
+                cells = [Cell(word), *(Cell(name, "name") for name in names)]
+                if level == _EDITS:
+                    cells = [Cell(f"{word}:"), Cell(", ".join(names))]
+                yield PageBlock("names" if level == _NAMES else "row", cells, 2)
+    rejected = [f"left out: {each.id}: {each.reason}" for each in document.rejected]
+    if level < _ALL and (more := len(rejected) - _MOST_REJECTED) > 0:
+        rejected[_MOST_REJECTED:] = [f"left out: {more:,} more, as standard error says"]
+    yield from b.notes([*more_lines(document, verbose=level == _ALL), *rejected])
+    if level == _ALL:
+        yield words(LEGEND, "dim", kind="note")
+        yield from (words(s, kind="scores") for s in (document.related, document.signature))
 
 
 def cluster_lines(
@@ -698,128 +753,23 @@ def cluster_lines(
     hunk: HunkOf = lambda first, other: (),
 ) -> Iterator[RenderableType]:
     """Yield the page: as much of each issue as there is room for, unless it is all asked for."""
-    width = out.width if out.is_terminal else UNWRAPPED
-    head = [Text(head_line(document))]
-    if new := _new(document):
-        names = ", ".join(map(printable, new))
-        head.append(Text(cut(f"{len(new):,} new: {names}", width), "yellow"))
-    issues = issue_lines(document)
-    rest = more_lines(document, verbose=verbose)
-    room = FIRST_SCREEN - len(head) - len(rest) - 2
-    pages = [
-        [
-            list(_issue_text(number, issue, width, level, hunk))
-            for number, issue in enumerate(issues, 1)
-        ]
-        for level in ((_ALL,) if verbose else (_NAMES, _EDITS, _HEADS))
-    ]
-    shown = next((page for page in pages if sum(map(len, page)) <= room), pages[-1])
+    if verbose:
+        yield from terminal(cluster_blocks(document, hunk=hunk), out)
+        return
+    for level in (_NAMES, _EDITS, _HEADS):
+        top, parts, foot = split(cluster_blocks(document, level=level))
+        head, *shown, ends = (list(terminal(part, out)) for part in (top, *parts, foot))
+        room = FIRST_SCREEN - len(head) - len(ends) - 1
+        if sum(map(len, shown)) <= room:
+            break
     yield from head
     for number, lines in enumerate(shown):
         room -= len(lines)
-        if room < 0 and not verbose:
+        if room < 0:
             yield Text(f"and {plural(len(shown) - number, 'more group')}: -v")
             break
         yield from lines
-    for line in rest:
-        yield Text(cut(printable(line), width), "dim")
-    if document.rejected:
-        left_out = f"left out: {len(document.rejected):,}, as standard error says (exit code 1)"
-        yield Text(cut(left_out, width), "dim")
-    if verbose:
-        yield Text(LEGEND, "dim")
-        yield SignatureText(document.related)
-        yield SignatureText(document.signature)
-
-
-_HEADS, _EDITS, _NAMES, _ALL = range(4)
-"""How much of an issue is shown."""
-
-
-def _issue_text(
-    number: int, issue: IssueLines, width: int, level: int, hunk: HunkOf
-) -> Iterator[Text]:
-    start = f"{number:>3}  "
-    if level == _HEADS:
-        first = issue.edits[0]
-        line = f"{start}{printable(f'{issue.head}  {first.name}  {first.title}')}"
-        yield Text(cut(line, width), "bold")
-    else:
-        yield Text(cut(f"{start}{printable(issue.head)}", width), "bold")
-    if issue.evidence:
-        yield Text(cut(f"     {printable(issue.evidence)}", width), "dim")
-    for edit in issue.edits if level > _HEADS else ():
-        mark = "●" if edit.others else "-"
-        name = cut(printable(edit.name), max(12, width // 2))
-        title = cut(printable(edit.title), max(8, width - len(name) - 9))
-        yield Text.assemble(f"     {mark} ", (name, "bold"), f"  {title}")
-        if level == _ALL:
-            if edit.numbers:
-                yield Text(printable(f"       {edit.numbers}"), "dim")
-            for name, title, numbers, other in edit.each:
-                yield Text(printable(f"         {name}  {title}"))
-                yield Text(printable(f"           {numbers}"), "dim")
-                for line in hunk(edit.id, other):
-                    yield Text(
-                        cut(f"           {source_text(line)}", width), _STYLES.get(line[:1], "")
-                    )
-        elif edit.others:
-            others = "; ".join(edit.others)
-            for line in [others] if 7 + len(others) <= width else edit.others:
-                parts = [printable(line)]
-                if level == _NAMES:
-                    parts = wrap(parts[0], max(24, width - 9), break_on_hyphens=False)
-                for start, part in zip(chain([" " * 7], repeat(" " * 9)), parts, strict=False):
-                    word, colon, names = part.partition(": ")
-                    room = max(12, width - len(start) - len(word) - len(colon))
-                    yield Text(f"{start}{word}{colon}{cut(names, room)}")
-
-
-def like_lines(
-    document: d.DuplicatesDocument, out: Console, *, verbose: bool = False
-) -> Iterator[RenderableType]:
-    """Yield the nearest patches, and why."""
-    width = out.width if out.is_terminal else UNWRAPPED
-    proposals = {proposal.id: proposal for proposal in document.proposals}
-    among = plural(document.among, "other")
-    if document.pairs:
-        count = plural(len(document.pairs), "patch")
-        yield Text(f"{count} of {among} may be about the same issue:")
-    else:
-        yield Text(f"nobody is doing this, as far as {among} tell")
-    for pair in document.pairs:
-        other = proposals[pair.other]
-        about = ", ".join(filter(None, (other.author, other.state)))
-        style = "dim" if pair.otherwise else _STYLES[pair.level]
-        name = printable(f"{other.id}  {other.title}" + f" ({about})" * bool(about))
-        yield Text.assemble((explained(pair), style))
-        yield Text(cut(f"  {name}", width), "bold")
-        for line in reasons_of(pair, places=None if verbose else 1):
-            yield Text(cut(f"    {printable(line)}", width), "dim")
-        if verbose:
-            yield Text(f"    {numbers_of(pair)}", "dim")
-    yield from notes_text("note", document.notes)
-    if verbose:
-        yield SignatureText(document.signature)
-
-
-def reasons_of(
-    pair: d.DuplicatePair, code: Callable[[str], str] = str, places: int | None = None
-) -> Iterator[str]:
-    """Yield the reasons of a pair, with so many places; `code` marks what is quoted."""
-    if pair.reasons is None:
-        return
-    if pair.reasons.closes:
-        yield f"both close {', '.join(pair.reasons.closes)}"
-    for line in pair.reasons.where[:places]:
-        yield f"both touch {code(f'{line.path}:{line.line}')} {code(line.text)}"
-    if pair.reasons.what:
-        yield f"both change {', '.join(map(code, pair.reasons.what))}"
-    if pair.reasons.why:
-        yield f"both say {', '.join(map(code, pair.reasons.why))}"
-
-
-# --- as Markdown ----------------------------------------------------------------------------------
+    yield from ends
 
 
 def cluster_markdown(
@@ -829,48 +779,50 @@ def cluster_markdown(
     hunk: HunkOf = lambda first, other: (),
 ) -> str:
     """Return the page as Markdown, inert whatever is in a title or a line."""
-    parts = [f"# {head_line(document)}"]
-    if new := _new(document):
-        parts.append(f"New: {', '.join(map(code_span, new))}")
-    issues = []
-    for number, issue in enumerate(issue_lines(document), start=1):
-        lines = [f"## {number}. {inert(issue.head)}"]
-        lines += [f"\n{code_span(issue.evidence)}"] if issue.evidence else []
-        lines.append("")
-        for edit in issue.edits:
-            lines.append(f"- {code_span(edit.name)} {inert(edit.title)}")
-            if verbose:
-                lines += [f"  - {inert(edit.numbers)}"] if edit.numbers else []
-                for name, title, about_it, other in edit.each:
-                    lines.append(f"  - {code_span(name)} {inert(title)}: {inert(about_it)}")
-                    if shown := [source_text(line) for line in hunk(edit.id, other)]:
-                        lines.append(indent(f"\n{fenced(shown)}\n", "    "))
-            elif edit.others:
-                lines.append(f"  - {code_span('; '.join(edit.others))}")
-        issues.append("\n".join(lines))
-    parts += issues if verbose else bounded(issues, LONGEST_PAGE, "excise cluster -v")
-    about = [f"- {inert(line)}" for line in more_lines(document, verbose=verbose)]
-    about += [f"- Left out: {code_span(r.id)}: {inert(r.reason)}" for r in document.rejected]
-    if verbose:
-        about += [f"- Scores: {code_span(s)}" for s in (document.related, document.signature)]
-    return "\n\n".join([*parts, *(["\n".join(about)] if about else [])])
+    blocks = cluster_blocks(document, level=_ALL if verbose else _NAMES, hunk=hunk)
+    return markdown(blocks, UNWRAPPED if verbose else LONGEST_PAGE, "excise cluster -v")
 
 
-def like_markdown(document: d.DuplicatesDocument, *, verbose: bool = False) -> str:
-    """Return the nearest patches as Markdown, for a comment: inert, whatever is in a title."""
+def like_blocks(
+    document: d.DuplicatesDocument, *, places: int | None = None, verbose: bool = False
+) -> Iterator[PageBlock]:
+    """Yield the nearest patches, and why: so many places that they share, or all."""
     proposals = {proposal.id: proposal for proposal in document.proposals}
-    parts = []
+    among = plural(document.among, "other")
+    if document.pairs:
+        count = plural(len(document.pairs), "patch")
+        yield words(f"{count} of {among} may be about the same issue:", kind="title")
+    else:
+        yield words(f"nobody is doing this, as far as {among} tell", kind="title")
     for pair in document.pairs:
         other = proposals[pair.other]
-        state = f" ({other.state})" if other.state else ""
-        beside = explained(pair).removeprefix(pair.word)
-        title = f" {code_span(other.title)}" if other.title else ""
-        lines = [f"**{pair.word}**{beside}: {code_span(other.id)}{title}{state}", ""]
-        lines += [f"- {line}" for line in reasons_of(pair, code_span)]
-        parts.append("\n".join([*lines, f"- {numbers_of(pair)}"] if verbose else lines))
-    if not parts:
-        parts.append("Nothing related was found.")
-    about = [f"- Left out: {code_span(r.id)}: {inert(r.reason)}" for r in document.rejected]
-    about += [f"- Note: {inert(note)}" for note in document.notes]
-    about += [f"- Scores: {code_span(document.signature)}"] if verbose else []
-    return "\n\n".join([*parts, *(["\n".join(about)] if about else [])])
+        about = ", ".join(filter(None, (other.author, other.state)))
+        yield words(explained(pair), "dim" if pair.otherwise else pair.level)
+        cells = Cell(other.id, "name"), Cell(other.title, "quoted"), Cell(about, "quoted")
+        yield PageBlock("row", cells, 1)
+        for reason in reasons_of(pair, None if verbose else places):
+            yield PageBlock("row", reason, 2)
+        if verbose:
+            yield words(numbers_of(pair), "dim", depth=2)
+    yield from b.notes(f"left out: {each.id}: {each.reason}" for each in document.rejected)
+    yield from b.notes(f"note: {note}" for note in document.notes)
+    if verbose:
+        yield words(document.signature, kind="scores")
+
+
+def reasons_of(pair: d.DuplicatePair, places: int | None = None) -> Iterator[list[b.Cell]]:
+    """Yield the reasons of a pair, with so many places."""
+    reasons = pair.reasons
+    if reasons is None:
+        return
+    if reasons.closes:
+        yield [Cell(f"both close {', '.join(reasons.closes)}")]
+    for line in reasons.where[:places]:
+        yield [
+            Cell("both touch"),
+            Cell(f"{line.path}:{line.line}", "quoted"),
+            Cell(line.text, "quoted"),
+        ]
+    for verb, shared in (("change", reasons.what), ("say", reasons.why)):
+        if shared:
+            yield [Cell(f"both {verb}"), Cell(", ".join(shared), "quoted")]

@@ -9,11 +9,14 @@ from __future__ import annotations
 import base64
 import hashlib
 import html
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
-from excise_server.foundation.escape import printable
+from excise_server.foundation.escape import printable, shortened
+from excise_server.report.blocks import MOST_DRAWN, Cell, PageBlock, ShownLine
+from excise_server.report.tables import cut
+from excise_server.report.words import digits
 
-_VOID = frozenset({"meta", "img", "br", "rect", "path", "line"})
+_VOID = frozenset({"meta", "br", "rect"})
 
 
 class Markup(str):
@@ -38,9 +41,7 @@ def element(name: str, /, *children: Child, **attributes: Child) -> Markup:
         if value is not None
     )
     if name in _VOID:
-        return Markup(
-            f"<{name}{rendered}>" if name in ("meta", "img", "br") else f"<{name}{rendered}/>"
-        )
+        return Markup(f"<{name}{rendered}{'/' * (name == 'rect')}>")
     return Markup(f"<{name}{rendered}>{joined(children)}</{name}>")
 
 
@@ -67,11 +68,11 @@ def _escaped(text: str) -> str:
 STYLE = """
 :root { color-scheme: light dark; --back: #f6f7f9; --card: #fff; --text: #1b1f24; --dim: #59636e;
   --line: #d9dee4; --accent: #0b5cad; --good: #1a7f37; --bad: #b42318; --add: #e2f5e6;
-  --del: #fdeceb; --heat: #fff; --code: #f3f5f7 }
+  --del: #fdeceb; --code: #f3f5f7 }
 @media (prefers-color-scheme: dark) {
   :root { --back: #0f1318; --card: #171c23; --text: #e4e9ef; --dim: #98a3b0; --line: #2c3440;
     --accent: #74b6ff; --good: #57c46d; --bad: #ff8d82; --add: #14301d; --del: #3a1b1a;
-    --heat: #10151b; --code: #10151b } }
+    --code: #10151b } }
 * { box-sizing: border-box }
 body { margin: 0; background: var(--back); color: var(--text);
   font: 15px/1.5 system-ui, -apple-system, "Segoe UI", Roboto, "DejaVu Sans", sans-serif }
@@ -92,12 +93,6 @@ nav ul { display: flex; flex-wrap: wrap; gap: 4px 18px; list-style: none; paddin
 .skip { position: absolute; left: -999px }
 .skip:focus { left: 8px; top: 8px; background: var(--card); padding: 6px 10px; z-index: 1 }
 :focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; border-radius: 4px }
-.facts { display: flex; flex-wrap: wrap; gap: 12px; margin: 20px 0 0; padding: 0 }
-.facts div { background: var(--card); border: 1px solid var(--line); border-radius: 8px;
-  padding: 10px 16px; min-width: 110px }
-.facts dt { font-size: 13px }
-.facts dd { margin: 0; font-size: 22px; font-weight: 600; line-height: 1.25;
-  font-variant-numeric: tabular-nums }
 .card { background: var(--card); border: 1px solid var(--line); border-radius: 8px;
   margin: 0 0 14px; overflow: hidden }
 .card > .head { padding: 12px 16px; display: flex; gap: 12px; align-items: baseline }
@@ -107,63 +102,32 @@ nav ul { display: flex; flex-wrap: wrap; gap: 4px 18px; list-style: none; paddin
 .card > .head p { margin: 2px 0 0 }
 figure { margin: 0; padding: 16px }
 .scroll { overflow-x: auto }
-.split { display: grid; grid-template-columns: minmax(0, 440px) minmax(200px, 1fr); gap: 16px 28px }
-.ticks { display: grid; grid-auto-flow: column; grid-auto-columns: 1fr; text-align: center;
-  color: var(--dim); font-size: 12px; margin: -2px 0 12px }
-.largest { list-style: none; padding: 0; margin: 0 }
-.largest li { display: flex; gap: 10px; padding: 2px 0 }
-.largest b { flex: none; min-width: 2.2em; text-align: right; color: var(--text) }
-.largest a { overflow: hidden; text-overflow: ellipsis; white-space: nowrap }
-figcaption { min-width: 0 }
-caption { padding-top: 6px }
-.heat img { display: block; width: 100%; image-rendering: pixelated; background: var(--heat);
-  border: 1px solid var(--line) }
-.heat svg { display: block; width: 100%; height: 76px; margin-bottom: 3px }
-.tree { fill: none; stroke: var(--dim); stroke-width: 1; vector-effect: non-scaling-stroke }
-.cut { stroke: var(--bad); stroke-dasharray: 4 3; vector-effect: non-scaling-stroke }
-.band0 { fill: var(--accent) } .band1 { fill: var(--dim) }
-.legend { width: 120px; height: 12px; border: 1px solid var(--line); vertical-align: -2px;
-  background: var(--heat) }
 table { border-collapse: collapse }
-caption { text-align: left; color: var(--dim); font-size: 13px; padding-bottom: 6px }
 th, td { text-align: left; vertical-align: baseline; padding: 5px 10px;
   border-top: 1px solid var(--line) }
 thead th { border-top: 0; color: var(--dim); font-weight: 500; font-size: 13px }
-tbody th { font-weight: 400 }
-.wide { width: 100% } .says { min-width: 15em }
 .n { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap }
-.grid th, .grid td { border: 1px solid var(--line); padding: 4px 8px }
-.grid td { text-align: center; font-variant-numeric: tabular-nums; min-width: 46px }
-.h1 { background: rgb(11 92 173 / 10%) } .h2 { background: rgb(11 92 173 / 22%) }
-.h3 { background: rgb(11 92 173 / 38%) } .h4 { background: rgb(11 92 173 / 58%) }
-.h5 { background: rgb(11 92 173 / 85%); color: #fff }
-.bar rect { fill: var(--line) } .bar .on { fill: var(--accent) }
-.bar { vertical-align: middle; margin-left: 8px }
-details { border-top: 1px solid var(--line) }
-summary { padding: 8px 16px; cursor: pointer; display: grid; gap: 4px 12px; align-items: baseline;
-  grid-template-columns: 14px 138px minmax(160px, 3fr) minmax(160px, 5fr) }
-summary::before { content: "\\25b8"; color: var(--dim) }
-details[open] > summary::before { content: "\\25be" }
+summary { padding: 4px 16px; cursor: pointer; overflow-wrap: anywhere }
+.card > p, .card > pre { margin: 0; padding: 4px 16px; overflow-wrap: anywhere }
+.card > .d1 { padding-left: 32px } .card > .d2 { padding-left: 48px }
+.card > details.d2 { padding-left: 30px }
+details > p, details > pre { margin: 0; padding: 4px 16px 4px 32px }
+.card > .scroll { padding: 8px 16px }
+.head h2 { font-size: 15px; margin: 0 }
+main > #body { margin-top: 20px }
+.matrix { display: block; max-width: 100%; height: auto; font-size: 12px }
+.matrix rect { fill: var(--accent) } .matrix text { fill: var(--text) }
+.matrix .over { fill: var(--card) }
 summary:hover { background: var(--code) }
 summary:focus-visible { outline-offset: -2px }
-.stands { color: var(--good); font-weight: 600 }
-.inner { padding: 4px 16px 16px 42px }
-.flat { padding: 8px 6px }
-.flat caption { padding-left: 10px }
-.inner dl { display: grid; grid-template-columns: max-content 1fr; gap: 2px 14px; margin: 0 0 12px;
-  font-size: 13px }
-.inner dd { margin: 0; overflow-wrap: anywhere }
-.diff { width: 100%; table-layout: fixed; margin: 0 0 12px; border: 1px solid var(--line) }
-.diff th { font-size: 12.5px; background: var(--code); overflow-wrap: anywhere }
-.diff td { padding: 0; vertical-align: top; border-left: 1px solid var(--line) }
 pre { margin: 0; padding: 4px 0; white-space: pre-wrap; overflow-wrap: anywhere; tab-size: 4 }
 pre span { display: block; padding: 0 10px }
+pre i { color: var(--dim); font-style: normal; padding-right: 6px }
 pre .a { background: var(--add) } pre .d { background: var(--del) }
-.none { padding: 4px 10px; color: var(--dim); font-style: italic; font-size: 13px }
 .plus { color: var(--good) } .minus { color: var(--bad) }
 footer { padding-top: 24px; padding-bottom: 40px }
-@media (max-width: 760px) { .split { grid-template-columns: 1fr }
-  summary { grid-template-columns: 14px 1fr } .inner { padding-left: 16px }
+@media (max-width: 760px) {
+  summary { grid-template-columns: 14px 1fr }
   summary > * { grid-column: 2 } summary > :empty { display: none }
   main, header, footer { padding-left: 14px; padding-right: 14px } }
 @media print { details > * { display: block } body { background: #fff } }
@@ -210,3 +174,157 @@ def page(
         element("footer", foot, class_="small dim"),
     )
     return f'<!doctype html>\n<html lang="en">{element("head", head)}\n{body_element}</html>\n'
+
+
+# --- blocks --------------------------------------------------------------------------------------
+
+_MOST_CHARACTERS = 2_000
+"""Most characters shown of a line of code."""
+
+_MOST_LINKS = 30
+_DIGITS = 12
+"""Most members whose similarities stand in the picture, too."""
+
+
+def blocks_page(blocks: Iterable[PageBlock]) -> str:
+    """Return the page of some blocks, of which the first is its title."""
+    title, *every = blocks
+    parts: list[Markup] = []
+    links: list[Markup] = []
+    card: list[Child] = []
+    foot: list[Child] = []
+
+    def end() -> None:
+        if card:
+            parts.append(element("article", *card, class_="card"))
+            card.clear()
+
+    place = 0
+    while place < len(every):
+        block, place = every[place], place + 1
+        inner: list[PageBlock] = []
+        if block.kind == "fold":
+            while place < len(every) and every[place].depth > block.depth:
+                inner.append(every[place])
+                place += 1
+        if block.kind == "head":
+            end()
+            name = f"part-{len(links) + 1}"
+            shown = joined(_cells(block.cells))
+            links.append(element("li", element("a", shown, href=f"#{name}")))
+            badge = element("span", block.mark, class_="badge") if block.mark else ""
+            card.append(element("div", badge, element("h2", shown), class_="head", id=name))
+        elif block.kind == "scores":
+            foot += [element("p", "Scores: ", element("code", block.cells[0].text))]
+        elif block.kind == "note":
+            end()
+            parts.append(element("p", *_cells(block.cells), class_="small dim"))
+        else:
+            card.append(_block(block, inner))
+    end()
+    foot.append("What stands together is advice: what most agree on is not thereby right.")
+    head = " ".join(cell.text for cell in title.cells)
+    skip = ("part-1", "Skip to the groups") if links else ("body", "Skip to the page")
+    return page(
+        head,
+        element("ul", *links[:_MOST_LINKS]),
+        element("div", *parts, id="body"),
+        joined(foot),
+        skip=skip,
+    )
+
+
+_CLASSES = {"name": "id", "path": "id", "function": "id", "quoted": "id dim", "+": "id plus",
+            "-": "id minus", "warning": "minus"}  # fmt: skip
+
+
+def _cells(cells: Iterable[Cell]) -> Sequence[Child]:
+    """Return cells in a row, with a blank between two."""
+    shown = [_cell(cell) for cell in cells if cell.text]
+    return [part for cell in shown for part in (" ", cell)][1:]
+
+
+def _cell(cell: Cell) -> Markup:
+    name = "b" if cell.style == "name" else "span"
+    return element(name, cell.text, class_=_CLASSES.get(cell.style, cell.style or None))
+
+
+def _block(block: PageBlock, inner: Iterable[PageBlock] = ()) -> Markup:
+    depth = f"d{block.depth}"
+    match block.kind:
+        case "code":
+            return element("pre", *map(_line, block.lines), class_=depth)
+        case "table":
+            head, *rows = block.rows
+            top = element("tr", *(element("th", cell.text, scope="col") for cell in head))
+            body = (
+                element(
+                    "tr",
+                    *(
+                        element("td", _cell(cell), class_="n" if cell.style == "number" else None)
+                        for cell in row
+                    ),
+                )
+                for row in rows
+            )
+            table = element("table", element("thead", top), element("tbody", *body))
+            return element("div", table, class_="scroll")
+        case "matrix":
+            return _matrix(block)
+        case "names":
+            start, *names = map(_cell, block.cells)
+            listed = [part for name in names for part in (", ", name)][1:]
+            start_text = [start, ": "] if block.cells[0].text else []
+            return element("p", *start_text, *listed, class_=depth)
+    if block.kind == "fold" and (shown := [*map(_block, inner)]):
+        return element("details", element("summary", *_cells(block.cells)), *shown, class_=depth)
+    return element("p", *_cells(block.cells), class_=depth)
+
+
+def _line(line: ShownLine) -> Markup:
+    if line.sign in ("=", "\\", "…"):
+        return element("span", element("i", line.sign), line.text, class_="dim")
+    if len(text := line.text) > _MOST_CHARACTERS:
+        text = shortened(text, _MOST_CHARACTERS)
+    kind = {"+": "a", "-": "d", ">": "a", "<": "d", " ": "dim"}.get(line.sign)
+    parts: list[Child] = []
+    position = 0
+    for lo, hi in line.marks if text == line.text else ():
+        parts += [source(text[position:lo]), element("mark", source(text[lo:hi]))]
+        position = hi
+    return element("span", element("i", line.number or line.sign), *parts, source(text[position:]),
+                   class_=kind)  # fmt: skip
+
+
+def _matrix(block: PageBlock) -> Markup:
+    """Return the picture of the similarities of a group: the darker, the more alike."""
+    names = [cell.text for cell in block.cells[:MOST_DRAWN]]
+    side, left = 36 if len(names) <= _DIGITS else 16, 190
+    parts: list[Markup] = []
+    for i, name in enumerate(names):
+        y = 22 + side * i
+        label = element("text", f"{cut(name, 22)} {i + 1}", x=left - 8, y=y + side // 2 + 4,
+                        text_anchor="end", class_="id")  # fmt: skip
+        head = element("text", i + 1, x=left + side * i + side // 2, y=14, text_anchor="middle")
+        parts += [label, head]
+        for j, other in enumerate(names):
+            value = float(block.values[i][j])
+            pair = element("title", f"{name} and {other}: {digits(value)}")
+            x = left + side * j
+            shade = str(round(value * 0.9, 2))
+            parts.append(element("g", pair, element(
+                "rect", x=x, y=y, width=side - 1, height=side - 1, fill_opacity=shade
+            )))  # fmt: skip
+            if side > 16:
+                parts.append(
+                    element("text", digits(value), x=x + side // 2, y=y + side // 2 + 4,
+                            text_anchor="middle", class_="over" if value > 0.8 else None)
+                )  # fmt: skip
+    width, height = left + side * len(names) + 2, 24 + side * len(names)
+    more = len(block.cells) - len(names)
+    about = f"Similarities of {len(names):,} members" + f", {more:,} more are not drawn" * (
+        more > 0
+    )
+    drawn = element("svg", *parts, viewBox=f"0 0 {width} {height}", width=width, role="img",
+                    aria_label=about, class_="matrix")  # fmt: skip
+    return element("figure", drawn, element("figcaption", about))

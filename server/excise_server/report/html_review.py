@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from excise_server.report.blocks import ShownLine
 from excise_server.report.html_page import Child, Markup, element, joined, page, source
-from excise_server.report.page import EditLine, FamilyBlock, Page, ShownLine
+from excise_server.report.page import EditLine, FamilyBlock, Page
 from excise_server.report.words import place_words
 from excise_server.wire import documents as d
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from excise_server.foundation.escape import spelled, visible
 from excise_server.foundation.inputs import first_few
-from excise_server.report.markdown import inert
+from excise_server.report.blocks import Cell, PageBlock, words
 from excise_server.report.take import take_document
 from excise_server.report.words import plural
 from excise_server.wire import documents as d
@@ -73,44 +73,51 @@ def _entry(candidate: Candidate, obstacles: Iterable[Obstacle] = ()) -> d.Landin
     )
 
 
-def land_lines(document: d.LandDocument, most: int = MOST) -> Iterator[str]:
-    """Yield the page, of which each line may still hold what a terminal would obey.
+def land_blocks(document: d.LandDocument, most: int = MOST) -> Iterator[PageBlock]:
+    """Yield the page.
 
     - ``most``: most candidates of a kind that are shown.
     """
     landed, left_out = document.landed, document.left_out
     count = len(landed) + len(left_out) + sum(map(len, document.undecided))
     onto = document.origin[:8]
-    yield _heading(len(landed), count, onto)
+    yield words(_heading(len(landed), count, onto), "head", kind="title")
     width = min(_WIDEST, max((len(each.label) for each in (*landed, *left_out)), default=0))
+
+    def row(label: str, text: str) -> PageBlock:
+        return PageBlock("text", (Cell(label, "name"), Cell(text)), 1, gutter=width)
+
     for each in landed[:most]:
-        yield f"  {each.label:{width}}  {first_few(each.paths, _MOST_PATHS)}"
+        yield row(each.label, first_few(each.paths, _MOST_PATHS))
     yield from _more(landed, most, "candidate")
     if left_out:
-        yield f"{len(left_out)} left out"
+        yield words(f"{len(left_out)} left out")
     for each in left_out[:most]:
         messages = [obstacle.message for obstacle in each.obstacles]
-        yield f"  {each.label:{width}}  {messages[0]}"
-        yield from (f"  {'':{width}}  {message}" for message in messages[1:2])
-        yield from _more(messages, 2, "reason", f"  {'':{width}}  ")
+        yield row(each.label, messages[0])
+        yield from (row("", message) for message in messages[1:2])
+        if (more := len(messages) - 2) > 0:
+            yield row("", f"and {plural(more, 'more reason')} (-v)")
     yield from _more(left_out, most, "candidate")
     if document.undecided:
         tasks = plural(len(document.undecided), "task")
-        yield f"{tasks} undecided: name all that should land, or --verdicts"
+        yield words(f"{tasks} undecided: name all that should land, or --verdicts")
     for members in document.undecided[:most]:
-        yield f"  one of {first_few([each.label for each in members], 6)}"
+        yield words(f"one of {first_few([each.label for each in members], 6)}", depth=1)
     yield from _more(document.undecided, most, "task")
-    yield from (f"note: {note}" for note in document.notes[:most])
-    yield from _more(document.notes, most, "note", "")
+    yield from (words(f"note: {note}") for note in document.notes[:most])
+    yield from _more(document.notes, most, "note", 0)
     if not landed:
         return
     if document.branch is not None:
-        yield f"branch {document.branch}: {plural(len(document.commits), 'commit')} on {onto}"
+        yield words(
+            f"branch {document.branch}: {plural(len(document.commits), 'commit')} on {onto}"
+        )
     elif document.undo is not None:
-        yield f"written: {plural(len(document.files), 'file')}; to undo: {document.undo}"
+        yield words(f"written: {plural(len(document.files), 'file')}; to undo: {document.undo}")
     else:
         files = plural(len(document.files), "file")
-        yield f"{files} changed: excise land | git apply, or --write, or --branch NAME"
+        yield words(f"{files} changed: excise land | git apply, or --write, or --branch NAME")
 
 
 def _heading(landed: int, count: int, onto: str) -> str:
@@ -125,15 +132,6 @@ def _heading(landed: int, count: int, onto: str) -> str:
     return f"{which} {count:,} candidates land together onto {onto}, in this order"
 
 
-def _more(every: Sequence[object], most: int, what: str, indent: str = "  ") -> Iterator[str]:
+def _more(every: Sequence[object], most: int, what: str, depth: int = 1) -> Iterator[PageBlock]:
     if len(every) > most:
-        yield f"{indent}and {plural(len(every) - most, f'more {what}')} (-v)"
-
-
-def land_markdown(document: d.LandDocument, most: int = MOST) -> str:
-    """Return the page as Markdown."""
-    lines = [*land_lines(document, most)]
-    return "\n".join(
-        f"- {inert(line.strip())}" if line.startswith("  ") else f"\n{inert(line)}\n"
-        for line in lines
-    ).strip()
+        yield words(f"and {plural(len(every) - most, f'more {what}')} (-v)", depth=depth)

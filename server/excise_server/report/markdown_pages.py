@@ -1,15 +1,14 @@
-"""Pages of Markdown, inert: a review, revisions; made from their documents alone."""
+"""Pages of Markdown, inert: a review; made from their documents alone."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from itertools import combinations
 
 import msgspec
-from msgspec import UNSET
 
 from excise_server.foundation.escape import shortened, source_text
+from excise_server.report.blocks import ShownLine
 from excise_server.report.markdown import (
     LONGEST_LINE,
     LONGEST_PAGE,
@@ -18,7 +17,7 @@ from excise_server.report.markdown import (
     fenced,
     inert,
 )
-from excise_server.report.page import FamilyBlock, HunkView, Page, ShownLine
+from excise_server.report.page import FamilyBlock, HunkView, Page
 from excise_server.report.words import place_words, plural
 from excise_server.wire import documents as d
 
@@ -183,41 +182,3 @@ def _code(view: HunkView, lines: Sequence[ShownLine]) -> str:
             text = text if view.is_whole else shortened(text, LONGEST_LINE)
             shown.append(f"{line.sign}{text}")
     return fenced(shown, "diff")
-
-
-# --- revisions of a file -------------------------------------------------------------------------
-
-
-def compare_page(document: d.CompareDocument) -> str:
-    """Return the pairs with their numbers and words, the order, and the clusters, as Markdown."""
-    names = list(map(code_span, document.revisions))
-    parts = []
-    if document.matrix is not UNSET:
-        rows = [
-            f"| {names[i]} | {names[j]} | {document.matrix.similarity[i][j]:.2f} |"
-            f" {document.matrix.words[i][j]} |"
-            for i, j in combinations(range(len(names)), 2)
-        ]
-        if rows:
-            parts.append("\n".join(("| A | B | similarity | |", "|---|---|---:|---|", *rows)))
-    if document.ranking is not UNSET:
-        parts.append("\n".join(
-            f"{entry.rank}. {code_span(entry.id)}: {inert('; '.join((*entry.why, *entry.notes)))}"
-            for entry in document.ranking
-        ))  # fmt: skip
-    if document.clusters is not UNSET:
-        parts.append("\n".join(
-            f"- {code_span(group.representative)} stands for"
-            f" {plural(len(group.members), 'revision')}: {', '.join(map(code_span, group.members))}"
-            for group in document.clusters.groups
-        ))  # fmt: skip
-    about = [
-        *(
-            f"{code_span(name)}: {inert(note)}"
-            for name, of in document.notes.items()
-            for note in of
-        ),
-        *(f"Left out: {code_span(left.id)}: {inert(left.reason)}" for left in document.rejected),
-        f"Scores: {code_span(document.signature)}",
-    ]
-    return "\n\n".join((*filter(None, parts), "\n".join(f"- {line}" for line in about)))

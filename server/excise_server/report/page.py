@@ -20,6 +20,7 @@ from excise.text import raw_lines
 from excise_server.foundation.changes import differing_lines
 from excise_server.foundation.escape import printable, shortened, shortened_beside
 from excise_server.foundation.inputs import first_few
+from excise_server.report.blocks import Marks, ShownLine
 from excise_server.report.words import THERE, level_words, order_words, plural, relation_lines
 from excise_server.review.verdicts import TELLS_NOBODY
 from excise_server.wire import documents as d
@@ -418,27 +419,6 @@ MAX_MARKED = 200_000
 
 _SHORT = 2
 """Most lines in common that are repeated, because naming them would take as much room."""
-
-Marks = tuple[tuple[int, int], ...]
-
-
-@dataclass(frozen=True, slots=True)
-class ShownLine:
-    r"""A line of a block.
-
-    - ``sign``: ``-`` for a line of the reference that somebody lacks, ``+`` for one that differs
-      from it, a blank for one that does not, ``=`` for several of these, which ``text`` names, and
-      ``\`` for a remark.
-    - ``number``: the number of a line of the origin, from 1, or 0 for other lines.
-    - ``marks``: ranges (from, to, exclusive) of characters whose tokens the other text lacks, if it
-      has other tokens of this line.
-    """
-
-    sign: str
-    text: str
-    number: int = 0
-    marks: Marks = ()
-
 
 Spans = frozenset[tuple[int, int]]
 

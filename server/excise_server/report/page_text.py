@@ -16,7 +16,8 @@ from rich.text import Text
 
 from excise.text import raw_lines
 from excise_server.foundation.escape import printable, source_text
-from excise_server.report.page import FamilyBlock, HunkView, Page, ShownLine
+from excise_server.report.blocks import ShownLine
+from excise_server.report.page import FamilyBlock, HunkView, Page
 from excise_server.report.tables import UNWRAPPED, Sentence, cut, filled
 from excise_server.report.words import plural
 from excise_server.wire import documents as d

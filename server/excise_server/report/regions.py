@@ -1,23 +1,16 @@
-"""Divergent regions side by side: their exact text, the operations there, and their places."""
+"""Divergent regions: their exact text, the operations there, and their places."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
-
-from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
-from rich.rule import Rule
-from rich.segment import Segment, Segments
-from rich.table import Table
-from rich.text import Text
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 import excise
 from excise import DivergentRegion, EditCounts, Score
 from excise.excision import excision
-from excise_server.foundation.escape import printable, source_text
-from excise_server.report.tables import notes_text, number, summary
-from excise_server.report.words import SHARE_ELSEWHERE, plural
+from excise_server.report.blocks import Cell, PageBlock, ShownLine, notes, words
+from excise_server.report.words import SHARE_ELSEWHERE, digits, level_words, plural
 
 MAX_TEXT = 4_000
 """Most characters of a segment that are shown. --format json has all of them."""
@@ -26,12 +19,9 @@ CONTEXT = 120
 """Characters that are shown before and after a segment, on its lines."""
 
 MAX_TOKENS = 40
-"""Tokens of one cell that are listed."""
+"""Tokens of one side that are listed."""
 
 _INDENTS = {"\nINDENT": "<indent>", "\nDEDENT": "<dedent>"}
-
-_HANG = 2
-"""Columns by which the continuation of a long line is indented further."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,147 +37,82 @@ class ColumnTitles:
     deletion: str = "f1"
 
 
-def pair_views(
+def pair_blocks(
     score: Score,
     names: ColumnTitles,
     ids: Sequence[str],
     title: str,
-    notes: Sequence[str],
-    out: Console,
-) -> Iterator[RenderableType]:
-    """Yield which file or revision each column is, the score under its title, and its regions.
+    remarks: Sequence[str],
+) -> Iterator[PageBlock]:
+    """Yield the score under its title, which revision each column is, and its regions.
 
-    There is one view per divergent region, place by place, then what matches at other places.
+    There is one part for each divergent region, place by place, then what matches elsewhere.
     """
-    width = max(map(len, names.columns))
+    yield words(f"{title} {digits(score.value)}", "head", kind="title")
     for column, name in zip(names.columns, ids, strict=True):
-        yield Text.assemble((column.ljust(width), "bold cyan"), "  ", printable(name))
-    yield Text()
-    yield summary(score, title, names.columns[1:])
-    yield from notes_text("note", notes)
+        yield PageBlock("text", (Cell(column, "dim"), Cell(name, "name")), 1, gutter=_GUTTER)
+    yield from _summary(score, names.columns[1:])
     regions = score.regions
     if not regions:
-        yield Text()
-        yield Text("No divergent region: what was changed, was changed alike.", "dim")
+        yield words("No divergent region: what was changed, was changed alike.", "dim")
     groups: dict[int, list[_Numbered]] = {}
     for n, region in enumerate(regions, start=1):
         groups.setdefault(region.place, []).append((n, region))
     counts = score.places if len(groups) > 1 else ()
     for nth, (place, members) in enumerate(groups.items(), start=1):
         if counts:
-            head = Text.assemble((f"place {nth} of {len(groups)}", "bold"), " · ")
             at = counts[place].counts
-            yield Text()
-            yield head.append(f"{_edits(at, names.columns)}, {_here(at):,} alike here")
+            about = f"{_edits(at, names.columns)}, {_here(at):,} alike here"
+            yield PageBlock("head", (Cell(f"place {nth} of {len(groups)}:", "head"), Cell(about)))
         for member, region in members:
             share = f"{100 * region.share:.0f} %" if region.share >= 0.005 else "under 1 %"
-            region_head = (f"region {member} of {len(regions)}", "bold")
-            which = Text.assemble(region_head, f" · {share} of all divergent 1-4-grams")
-            yield Text()
-            yield from _region(which, region, names, out)
-    yield from _elsewhere_view(score, groups, names.columns)
+            which = Cell(f"region {member} of {len(regions)}:", "head")
+            yield PageBlock("head", (which, Cell(f"{share} of all divergent 1-4-grams")))
+            yield from _region(region, names)
+    yield from _elsewhere(score, groups, names.columns)
+    yield from notes(f"note: {note}" for note in (*score.notes, *remarks))
+    yield words(score.signature, kind="scores")
+
+
+_GUTTER = 10
+"""Columns of the words before texts and numbers."""
+
+
+def _summary(score: Score, names: Sequence[str]) -> Iterator[PageBlock]:
+    """Yield the operations, and the word for A and B."""
+    for name in ("keep", "add", "delete"):
+        value: float | None = getattr(score, name)
+        undefined = "undefined: neither revision has any" if value is None else digits(value)
+        yield PageBlock("text", (Cell(name, "dim"), Cell(undefined)), 1, gutter=_GUTTER)
+    level, (a, b) = score.level, names
+    word = score.text_word
+    if level is not None:
+        word = level_words(level.word, level.renamed, f"{{}} in {a} is {{}} in {b}")
+    if score.anchored != score.anywhere:
+        anchored, anywhere = digits(float(score.anchored)), digits(float(score.anywhere))
+        word += f": at the same place {anchored}, anywhere {anywhere}"
+    yield words(word, "head")
 
 
 # --- the texts -----------------------------------------------------------------------------------
 
 
-def _region(
-    title: Text, region: DivergentRegion, names: ColumnTitles, out: Console
-) -> Iterator[RenderableType]:
-    """Yield, above, origin, A and B; below, the edits of both, of only A, and of only B.
-
-    On a terminal the three are side by side. In a pipe or file they are below each other,
-    unwrapped, and the operations are rows of cells separated by tabs.
-    """
+def _region(region: DivergentRegion, names: ColumnTitles) -> Iterator[PageBlock]:
+    """Yield origin, A and B, and the edits of both, of only A, and of only B."""
     segments = region.origin, region.a, region.b
-    heads = [
-        Text.assemble((column, "bold cyan"), (f" {_line_range([segment])}", "dim"))
-        for column, segment in zip(names.columns, segments, strict=True)
-    ]
-    # The exact text of the segments, within the rest of their first and last lines.
     texts = names.texts or (None, None, None)
     sources = [_source(*both) for both in zip(segments, texts, strict=True)]
-    lines = (line for source in sources if source != _NOTHING for line in source.lines)
-    drop = min((_indentation(line) for line in lines if line.strip()), default=0)
-    bodies = [replace(source, drop=drop) for source in sources]
-    if not out.is_terminal:
-        yield title
-        for head, body in zip(heads, bodies, strict=True):
-            yield head
-            yield from (Text(f"    {line}") for line in body.unwrapped())
-        for row in _operations(region, names):
-            # A `Text` would expand its tabs.
-            yield Segments([Segment("\t".join(cell.plain for cell in row)), Segment.line()])
-        return
-    yield Rule(title, align="left", style="dim")
-    table = Table.grid(padding=(0, 2, 0, 0), expand=True)
-    table.add_column(width=7)
-    for _ in range(3):
-        table.add_column(ratio=1, overflow="fold")
-    table.add_row("", *heads)
-    table.add_row("", *bodies)
-    table.add_row()
-    for name, agreed, *cells in _operations(region, names):
-        table.add_row(Text("\n").join((name, agreed) if agreed else (name,)), *cells)
-    yield table
+    for column, segment, source in zip(names.columns, segments, sources, strict=True):
+        yield PageBlock("text", (Cell(column, "head"), Cell(_line_range([segment]), "dim")), 1)
+        nothing = words("(nothing)", "dim", depth=2)
+        yield PageBlock("code", depth=2, lines=source) if source else nothing
+    yield from _operations(region, names)
 
 
-@dataclass(frozen=True, slots=True)
-class _Source:
-    """A piece of source text, highlighted within its first and last line."""
-
-    before: str
-    piece: str
-    after: str
-    drop: int = 0
-    """Characters of indentation left out of every line."""
-
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        """Yield the lines, wrapped to the column."""
-        text = Text(tab_size=1)
-        for part, style in ((self.before, "dim"), (self.piece, "bold"), (self.after, "dim")):
-            text.append(source_text(part), style)
-        for line in text.split("\n", allow_blank=True):
-            yield from _wrapped(line[_dropped(line.plain, self.drop) :], console, options.max_width)
-
-    def unwrapped(self) -> list[str]:
-        """Return the lines without the indentation that all share."""
-        return [line[_dropped(line, self.drop) :] for line in self.lines]
-
-    @property
-    def lines(self) -> list[str]:
-        """The lines as they are printed, with their indentation."""
-        return source_text(f"{self.before}{self.piece}{self.after}").split("\n")
-
-
-def _indentation(line: str) -> int:
-    # A tab is shown as an arrow here.
-    return len(line) - len(line.lstrip(" "))
-
-
-def _dropped(line: str, drop: int) -> int:
-    return min(drop, _indentation(line))
-
-
-def _wrapped(line: Text, console: Console, width: int) -> Iterable[Text]:
-    hang = min(_indentation(line.plain) + _HANG, width // 2)
-    if line.cell_len <= width:
-        yield line
-        return
-    first, *_ = line.wrap(console, width)
-    yield first
-    rest = line[len(first.plain) :]
-    skip = len(rest.plain) - len(rest.plain.lstrip(" "))
-    for part in rest[skip:].wrap(console, width - hang):
-        yield Text(" " * hang) + part
-
-
-_NOTHING = _Source("(nothing)", "", "")
-
-
-def _source(segment: excise.Segment, text: str | None) -> _Source:
+def _source(segment: excise.Segment, text: str | None) -> list[ShownLine]:
+    """Return the lines of a segment, which is marked within its first and last line."""
     if not segment.text or segment.span is None:
-        return _NOTHING
+        return []
     before = after = ""
     if text is not None:
         start, stop = segment.span
@@ -197,16 +122,21 @@ def _source(segment: excise.Segment, text: str | None) -> _Source:
         before = f"…{before}" if len(before) == CONTEXT else before
         after = f"{after}…" if len(after) == CONTEXT else after
     piece, more = segment.text[:MAX_TEXT], len(segment.text) - MAX_TEXT
-    return _Source(before, f"{piece}… {more:,} more characters" if more > 0 else piece, after)
+    pieces = piece.split("\n")
+    lines = []
+    for n, part in enumerate(pieces):
+        head, tail = before * (n == 0), after * (n == len(pieces) - 1)
+        marks = ((len(head), len(head) + len(part)),) if (head or tail) and part else ()
+        lines.append(ShownLine(" ", f"{head}{part}{tail}", marks=marks))
+    return [*lines, ShownLine("…", f"{more:,} more characters")] if more > 0 else lines
 
 
 # --- the operations ------------------------------------------------------------------------------
 
 
-def _operations(region: DivergentRegion, names: ColumnTitles) -> Iterator[list[Text]]:
+def _operations(region: DivergentRegion, names: ColumnTitles) -> Iterator[PageBlock]:
     """Yield each operation, its agreement, and the tokens (1-grams) of both and of each alone."""
     _, a, b = names.columns
-    yield [Text(), Text(), *(Text(who, "cyan") for who in ("both", f"only {a}", f"only {b}"))]
     values = excision(region.counts, names.deletion)
     segments = region.origin, region.a, region.b
     tokens = [[str(token) for token in segment.tokens] for segment in segments]
@@ -217,22 +147,27 @@ def _operations(region: DivergentRegion, names: ColumnTitles) -> Iterator[list[T
         ("deleted", values.delete, origin - left, origin - right, (0, 0)),
     )
     for name, value, by_a, by_b, (from_a, from_b) in acts:
-        if by_a or by_b:
-            shared = by_a & by_b
-            agreed = number(None if value is None else float(value))
-            yield [
-                Text(name, "bold"),
-                agreed,
-                _listed(tokens[from_a], shared),
-                _listed(tokens[from_a], by_a - shared),
-                _listed(tokens[from_b], by_b - shared),
-            ]
+        if not (by_a or by_b):
+            continue
+        agreed = digits(None if value is None else float(value))
+        yield PageBlock("text", (Cell(name, "head"), Cell(agreed)), 1)
+        shared = by_a & by_b
+        for who, order, bag in (
+            ("both", tokens[from_a], shared),
+            (f"only {a}", tokens[from_a], by_a - shared),
+            (f"only {b}", tokens[from_b], by_b - shared),
+        ):
+            if bag:
+                yield PageBlock(
+                    "text",
+                    (Cell(who, "dim"), Cell(_listed(order, bag), "quoted")),
+                    2,
+                    gutter=_GUTTER,
+                )
 
 
-def _listed(order: Sequence[str], bag: Counter[str]) -> Text:
+def _listed(order: Sequence[str], bag: Counter[str]) -> str:
     """Return the tokens of a bag in the order in which a text has them."""
-    if not bag:
-        return Text("–", "dim")
     remaining = bag.copy()
     shown = []
     for token in order:
@@ -242,11 +177,11 @@ def _listed(order: Sequence[str], bag: Counter[str]) -> Text:
         if len(shown) == MAX_TOKENS:
             break
     more = bag.total() - len(shown)
-    words = (
-        _INDENTS.get(token) or printable(token if len(token) <= 200 else f"{token[:200]}…")
+    names = (
+        _INDENTS.get(token) or (token if len(token) <= 200 else f"{token[:200]}…")
         for token in shown
     )
-    return Text(" ".join(words) + (f" … {more:,} more" if more else ""))
+    return " ".join(names) + (f" … {more:,} more" if more else "")
 
 
 MAX_MATCHES = 20
@@ -256,16 +191,15 @@ _Numbered = tuple[int, DivergentRegion]
 """A region with its number in the order of the text, from 1."""
 
 
-def _elsewhere_view(
+def _elsewhere(
     score: Score, groups: dict[int, list[_Numbered]], columns: Sequence[str]
-) -> Iterator[RenderableType]:
+) -> Iterator[PageBlock]:
     """Yield what both add or delete at different places, and what all places add up to."""
     matches = score.elsewhere
     if not matches:
         return
     order = {place: n for n, place in enumerate(groups, start=1)}
-    yield Text()
-    yield Rule(Text("at different places", "bold"), align="left", style="dim")
+    yield PageBlock("head", (Cell("at different places", "head"),))
     _, a, b = columns
     for match in matches[:MAX_MATCHES]:
         at_a, at_b = order[match.a], order[match.b]
@@ -283,16 +217,16 @@ def _elsewhere_view(
                     )
                     text = " of the origin" if side == "origin" else ""
                     lines.append(f"line{'s' if '-' in at else ''} {at}{text}")
-                yield Text(
+                yield words(
                     f"{plural(n_grams, 'n-gram')} that {a} {verb} at {lines[0]} (place {at_a}),"
-                    f" {b} {verb} at {lines[1]} (place {at_b})"
-                )
+                    f" {b} {verb} at {lines[1]} (place {at_b})", depth=1,
+                )  # fmt: skip
     if rest := matches[MAX_MATCHES:]:
         more = sum(match.n_grams for match in rest)
-        yield Text(f"… and {plural(more, 'n-gram')} at other places: --format json has all", "dim")
+        yield words(f"and {plural(more, 'n-gram')} at other places: --format json has all", depth=1)
     moved = sum(match.n_grams for match in matches)
     total = f"{_edits(score.counts, columns)}, {_here(score.counts):,} alike at the same place"
-    yield Text(f"in all: {total} and {moved:,} at different places, which count {SHARE_ELSEWHERE}")
+    yield words(f"in all: {total} and {moved:,} at different places, which count {SHARE_ELSEWHERE}")
 
 
 def _line_range(segments: Sequence[excise.Segment]) -> str:

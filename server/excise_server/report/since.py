@@ -6,14 +6,8 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 
-from rich.cells import cell_len
-from rich.console import Console, RenderableType
-from rich.text import Text
-
-from excise_server.foundation.escape import printable, source_text, spelled, visible
-from excise_server.report.markdown import LONGEST_PAGE, bounded, code_span, fenced, inert
-from excise_server.report.page_text import COLUMNS
-from excise_server.report.tables import Sentence
+from excise_server.foundation.escape import spelled, visible
+from excise_server.report.blocks import Cell, PageBlock, lined, notes, words
 from excise_server.report.words import plural
 from excise_server.review.hunks import hunk_name
 from excise_server.review.since import CHANGED, CONFLICT, DROPPED, NEW, SAME
@@ -35,7 +29,6 @@ _ALWAYS = {_OF_SERIES[state] for state in (SAME, AMENDED, DROPPED, NEW)}
 """Words of a series that are said of none, too."""
 _MOST_LINES = 40
 _WORDS = {CONFLICT: "the base changed these lines, too; NEW has"}
-_STYLES = {"-": "red", "+": "green", " ": "dim", "\\": "dim"}
 
 
 def since_document(top: str | None, compared: ComparedVersions) -> d.SinceDocument:
@@ -126,15 +119,15 @@ def _summary(compared: ComparedVersions) -> str:
             return "neither version changes anything"
         is_rebased = bool(old.base and new.base) and old.base != new.base
         return f"{'rebased only: ' if is_rebased else ''}no change by the author"
-    words = [f"{touched[0]:,} of {plural(counts.total(), 'hunk')} changed"]
-    words += [f"{n:,} {word}" for n, word in zip(touched[1:], (NEW, DROPPED), strict=True) if n]
-    return f"{', '.join(words)}{also}"
+    parts = [f"{touched[0]:,} of {plural(counts.total(), 'hunk')} changed"]
+    parts += [f"{n:,} {word}" for n, word in zip(touched[1:], (NEW, DROPPED), strict=True) if n]
+    return f"{', '.join(parts)}{also}"
 
 
 # --- views ---------------------------------------------------------------------------------------
 
 
-def _series(document: d.SinceDocument, *, is_whole: bool) -> Iterator[str]:
+def _series(document: d.SinceDocument, *, is_whole: bool) -> Iterator[PageBlock]:
     """Yield the line about the patches, and one for each of those of which there are several."""
     if not document.patches:
         return
@@ -148,9 +141,9 @@ def _series(document: d.SinceDocument, *, is_whole: bool) -> Iterator[str]:
         for word, count in document.patches.items()
         if count or word in _ALWAYS
     )
-    yield counts
+    yield words(counts)
     for word, own in titles.items():
-        yield from (f"  {word}: {title}" for title in own if len(own) > 1)
+        yield from (words(f"{word}: {title}", depth=1) for title in own if len(own) > 1)
 
 
 def _is_retitled(pair: d.SincePatchEntry) -> bool:
@@ -182,55 +175,28 @@ def _head(file: d.SinceFileEntry, hunk: d.SinceHunkEntry) -> tuple[str, str]:
     return f"{file.path}{where}", f"{word}{f': {hunk.heading}' if hunk.heading else ''}"
 
 
-def since_lines(
-    document: d.SinceDocument, out: Console, *, is_whole: bool = False
-) -> Iterator[RenderableType]:
-    """Yield the page on a terminal, or as plain text, line by line.
+def since_blocks(document: d.SinceDocument, *, is_whole: bool = False) -> Iterator[PageBlock]:
+    """Yield the page.
 
     - ``is_whole``: show every line of a hunk, and every patch of a series.
     """
-    title, versions = printable(document.summary), printable(_versions(document))
-    gap = min(out.width, COLUMNS) - cell_len(title + versions)
-    if gap >= 2:
-        yield Text.assemble((title, "bold"), " " * gap, (versions, "dim"))
-    else:
-        yield Text(title, "bold")
-        yield Text(versions, "dim")
-    for line in _series(document, is_whole=is_whole):
-        yield Text(printable(line))
+    title, versions = Cell(document.summary, "head"), Cell(_versions(document), "dim")
+    yield PageBlock("title", (title, versions))
+    yield from _series(document, is_whole=is_whole)
     for file in document.files:
-        moved = f" (from {file.base_path})" if file.base_path != file.path else ""
+        moved = f"(from {file.base_path})" if file.base_path != file.path else ""
         if file.facts or moved:
-            yield Text(printable(f"{file.path}{moved}"), "bold cyan")
+            yield PageBlock("text", (Cell(file.path, "path"), Cell(moved)))
         for fact in file.facts:
-            yield Text(f"{fact.status}: {printable(fact.text)}")
+            yield words(f"{fact.status}: {fact.text}", depth=1)
         for hunk in file.hunks:
             where, word = _head(file, hunk)
-            yield Text.assemble((printable(where), "bold cyan"), f" {printable(word)}")
-            for line in _cut(hunk.lines, is_whole=is_whole):
-                yield Text(source_text(line), _STYLES.get(line[:1], "dim"))
-    for note in document.notes:
-        yield Sentence(Text("note: ", "dim"), printable(note))
+            yield PageBlock("text", (Cell(where, "path"), Cell(word)))
+            yield PageBlock("code", lines=lined(_cut(hunk.lines, is_whole=is_whole)))
+    yield from notes(f"note: {note}" for note in document.notes)
 
 
 def _cut(lines: list[str], *, is_whole: bool) -> list[str]:
     if is_whole or len(lines) <= _MOST_LINES:
         return lines
-    return [*lines[: _MOST_LINES - 1], f"… {len(lines) - _MOST_LINES + 1:,} more lines (-v)"]
-
-
-def since_markdown(document: d.SinceDocument, *, is_whole: bool = False) -> str:
-    """Return the page as Markdown, inert whatever it contains, of bounded length."""
-    parts = [f"**{inert(document.summary)}**", inert(_versions(document))]
-    if series := [*_series(document, is_whole=is_whole)]:
-        parts.append("\n".join(f"- {inert(line.strip())}" for line in series))
-    for file in document.files:
-        moved = f" (from {code_span(file.base_path)})" if file.base_path != file.path else ""
-        facts = "".join(f"\n- {fact.status}: {inert(fact.text)}" for fact in file.facts)
-        parts += [f"{code_span(file.path)}{moved}{facts}"] if facts or moved else []
-        for hunk in file.hunks:
-            lines = [source_text(line) for line in _cut(hunk.lines, is_whole=is_whole)]
-            where, word = _head(file, hunk)
-            parts.append(f"{code_span(where)} {inert(word)}\n\n{fenced(lines, 'diff')}")
-    parts += [f"note: {inert(note)}" for note in document.notes]
-    return "\n\n".join(bounded(parts, LONGEST_PAGE, "excise since -v shows all"))
+    return [*lines[: _MOST_LINES - 1], f"…{len(lines) - _MOST_LINES + 1:,} more lines (-v)"]

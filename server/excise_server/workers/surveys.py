@@ -18,7 +18,6 @@ import msgspec
 
 from excise import CancelFlag
 from excise_server.foundation.changes import Side
-from excise_server.foundation.escape import printable
 from excise_server.foundation.inputs import SourceError
 from excise_server.wire import documents as d
 from excise_server.wire.worker import BrokenFrameError
@@ -112,7 +111,8 @@ def _take(asked: Mapping[str, Any], cancel: CancelFlag) -> d.Shape:
 def _since(asked: Mapping[str, Any], cancel: CancelFlag) -> d.Shape:
     from excise_server.git.repository import open_folder
     from excise_server.memory.reviewed import version_reviewed
-    from excise_server.report.since import since_document, since_lines
+    from excise_server.report.blocks import terminal
+    from excise_server.report.since import since_blocks, since_document
     from excise_server.report.tables import plain_text
     from excise_server.sources.since import compare_versions, newer_of, version_named
 
@@ -130,13 +130,15 @@ def _since(asked: Mapping[str, Any], cancel: CancelFlag) -> d.Shape:
     if asked["path"]:
         compared = replace(compared, since=compared.since.of(asked["path"]))
     document = since_document(repository.top, compared)
-    page = plain_text(partial(since_lines, document, is_whole=True))
+    page = plain_text(partial(terminal, since_blocks(document, is_whole=True)))
     return d.SinceAnswer.of(document, page=page)
 
 
 def _land(asked: Mapping[str, Any], found: Found, cancel: CancelFlag) -> d.Shape:
     from excise_server.candidates.landing import land_candidates
-    from excise_server.report.land import land_document, land_lines
+    from excise_server.report.blocks import terminal, words
+    from excise_server.report.land import land_blocks, land_document
+    from excise_server.report.tables import plain_text
     from excise_server.report.take import taken_document
 
     repository, candidates, _, verdicts, bad, *_ = found
@@ -151,12 +153,14 @@ def _land(asked: Mapping[str, Any], found: Found, cancel: CancelFlag) -> d.Shape
     )
     document = land_document(repository.top, landing, candidates.rejected, notes=bad)
     most = len(document.landed) + len(document.left_out) + len(document.undecided)
-    lines = [printable(line) for line in land_lines(document, most + len(document.notes) + 1)]
+    blocks = [*land_blocks(document, most + len(document.notes) + 1)]
     if document.landed:  # not the commands by which a terminal goes on
-        changes = [f"  {file.status}: {printable(file.path)}" for file in document.files]
-        lines[-1:] = ["what changes in your files", *changes]
+        changes = [words(f"{file.status}: {file.path}", depth=1) for file in document.files]
+        blocks[-1:] = [words("what changes in your files"), *changes]
     contents = taken_document(repository.top, landing.taken).contents
-    return d.LandedDocument.of(document, page="\n".join(lines), contents=contents)
+    return d.LandedDocument.of(
+        document, page=plain_text(partial(terminal, blocks)), contents=contents
+    )
 
 
 def _candidates(asked: Mapping[str, Any], found: Found, cancel: CancelFlag) -> d.Shape:
