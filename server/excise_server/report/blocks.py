@@ -203,8 +203,8 @@ def _title(block: PageBlock, width: int) -> Iterator[Text]:
     """Yield a title, and what stands beside it at the right of the first 80 columns."""
     title, *beside = map(_shown, block.cells)
     gap = min(width, 80) - title.cell_len - sum(cell.cell_len for cell in beside)
-    if beside and (gap >= 2 or width == UNWRAPPED):
-        yield Text.assemble(title, " " * max(gap, 2), *beside)
+    if beside and gap >= 2:
+        yield Text.assemble(title, " " * (2 if width == UNWRAPPED else gap), *beside)
     else:
         for cell in block.cells:
             yield from _words(block._replace(cells=[cell]), width)
