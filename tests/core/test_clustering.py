@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import random
 import subprocess
 import sys
-from itertools import permutations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from excise import OptionError, ScoreMatrix, cluster, rank
 from excise.clustering import LINKAGES, cluster_values, labels, linked_labels
+from excise.patches import Pool, group, parse
 
 ORIGIN = "a b c d e f g h"
 REVISIONS = {
@@ -173,24 +174,52 @@ clusters(0.9, 0.8, 0.7), clusters(0.9, 0.1, 0.2), clusters(0.9, 0.1, 0.8)
     ]
 
 
-def test_of_tied_pairs_the_order_decides_nothing():
-    """A ring of four, each as near to two others: scikit-learn takes the first ones."""
-    lines = [f"def f{at}():\n    return {at}\n" for at in range(8)]
+LINES = [f"def f{at}():\n    return {at}\n" for at in range(8)]
+_EDITS = st.lists(st.sets(st.integers(0, 7), min_size=1, max_size=3), min_size=2, max_size=7)
 
-    def edited(*chosen):
-        return "".join(lines[at].replace("return", "yield") if at in chosen else lines[at]
-                       for at in range(8))  # fmt: skip
 
-    ring = {"A": edited(1, 3), "B": edited(3, 5), "C": edited(5, 7), "D": edited(7, 1)}
-    found = {
-        frozenset(
-            frozenset(group.ids)
-            for group in cluster(
-                ScoreMatrix.from_texts(
-                    "".join(lines), {at: ring[at] for at in ids}, language="python"
-                )
+def edited(chosen):
+    return "".join(line.replace("return", "yield") if at in chosen else line
+                   for at, line in enumerate(LINES))  # fmt: skip
+
+
+@given(_EDITS, st.randoms(use_true_random=False), st.sampled_from(LINKAGES))
+@example([{1, 3}, {3, 5}, {5, 7}, {7, 1}], random.Random(1), "complete")  # a ring: each near to two
+def test_of_tied_pairs_the_order_decides_nothing(edits, choice, linkage):
+    """Scikit-learn takes the first ones. The threshold is one at which these are often tied."""
+    found = set()
+    for _ in range(3):
+        choice.shuffle(edits)
+        texts = {str(at): edited(chosen) for at, chosen in enumerate(edits)}
+        matrix = ScoreMatrix.from_texts("".join(LINES), texts, language="python")
+        found.add(
+            frozenset(
+                tuple(sorted(map(texts.get, group.ids)))
+                for group in cluster(matrix, threshold=0.7, linkage=linkage)
             )
         )
-        for ids in permutations(ring)
-    }
+    assert len(found) == 1
+
+
+@given(_EDITS, st.randoms(use_true_random=False), st.booleans())
+@example([{1, 3}, {3, 5}, {5, 7}, {7, 1}], random.Random(1), False)
+def test_of_tied_patches_the_order_decides_nothing(edits, choice, idf):
+    found = set()
+    for _ in range(3):
+        choice.shuffle(edits)
+        patches = [
+            b"--- a/x\n+++ b/x\n" + b"".join(
+                b"@@ -%d,2 +%d,2 @@\n def f%d():\n-    return %d\n+    yield %d\n"
+                % (2 * at + 1, 2 * at + 1, at, at, at) for at in sorted(chosen))
+            for chosen in edits
+        ]  # fmt: skip
+        pool = Pool(idf=idf)
+        for patch in patches:
+            pool.add(parse(patch))
+        found.add(
+            frozenset(
+                tuple(sorted(patches[at] for at in own.members))
+                for own in group(pool, threshold=0.7)
+            )
+        )
     assert len(found) == 1

@@ -178,6 +178,14 @@ def test_a_mail_of_two_lists_counts_once(tmp_path):
     assert "sent to several lists, or twice, and counted once: 1" in found["about"]
 
 
+def test_the_hunk_in_which_two_differ_is_cut_around_what_differs():
+    old = " ".join(f"w{number}" for number in range(200))
+    sent = [mail("[PATCH] x", "old;", old.replace("w150", own)) for own in ("this", "that")]
+    page = excise("cluster", "-", "-v", stdin="".join(sent)).out
+    assert {"this", "that"} <= set(page.split())
+    assert "w20" not in page.split()
+
+
 @pytest.mark.parametrize(("total", "words"), [("2", "for another part"), ("1", "in another file")])
 def test_files_that_are_alike_in_one_series_are_parts(total, words):
     lines = ["same(context, of, both);", "more(of, it);", "old = call(one, two, three);"]

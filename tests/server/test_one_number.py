@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import combinations
 
 import pytest
@@ -181,3 +182,55 @@ def test_nobody_changes_the_number_of_two_others(repo, texts):
     write(other, "b.js", "let a = 1;\n")
     crowd = pairs(report(repo))
     assert {pair: value for pair, value in crowd.items() if "erin" not in pair} == alone
+
+
+@pytest.fixture
+def ring(repo, tmp_path):
+    """Five patches, four of which are each as near to two others, as mails and as branches."""
+    functions = [f"int f{at}(void)\n{{\n\treturn {at};\n}}\n\n" for at in range(8)]
+    base = repo.commit("the start", x__c="".join(functions))
+    own = {"a": (1, 3), "b": (3, 5), "c": (5, 7), "d": (7, 1), "e": (0,)}
+    for name, chosen in own.items():
+        repo.git("checkout", "--quiet", "-b", f"agent/{name}", base)
+        text = "".join(each.replace("return", "x = y;\n\treturn") if at in chosen else each
+                       for at, each in enumerate(functions))  # fmt: skip
+        repo.commit(f"x: set it ({name})", x__c=text)
+        (tmp_path / f"{name}.patch").write_bytes(repo.git("format-patch", "--stdout", "-1", "HEAD"))
+    repo.git("checkout", "--quiet", "main")
+    return tmp_path, repo.path, base
+
+
+def shown(found):
+    """Return the groups, the clusters and what is said of pairs, by names that are one letter."""
+    name = {e["id"]: re.search(r"\((\w)\)", e["subject"])[1] for e in found["patches"]}
+    pairs = {
+        frozenset((name[p["new"]], name[p["other"]])): (p["word"], p["level"], p["probability"])
+        for p in found["pairs"]
+    }
+    issues, clusters = (
+        {frozenset(map(name.get, each["members"])) for each in found[key]}
+        for key in ("issues", "clusters")
+    )
+    return issues, clusters, pairs
+
+
+@pytest.mark.parametrize("door", ["mails", "heads", "commits"])
+def test_tied_candidates_are_grouped_alike_in_every_order(ring, door):
+    folder, path, base = ring
+
+    def grouped(order):
+        if door == "mails":
+            return excise("cluster", *(str(folder / f"{name}.patch") for name in order),
+                          "--format", "json").json  # fmt: skip
+        ranged = f"{base}..agent/" if door == "commits" else "agent/"
+        asked = [part for name in order for part in ("--git", f"{ranged}{name}")]
+        return excise("cluster", *asked, "--repo", str(path), "--format", "json").json
+
+    expected = shown(grouped("abcde"))
+    assert {len(each) for each in expected[1]} == {1, 2}, expected  # the ring is cut in two
+    for order in ("bcdae", "edcba", "cadeb"):
+        assert shown(grouped(order)) == expected
+    # What is said of two does not depend on a third.
+    for pair in ("ab", "ac", "bd", "ae"):
+        alone = shown(grouped(pair))[2]
+        assert alone == {two: said for two, said in expected[2].items() if two == frozenset(pair)}

@@ -503,6 +503,17 @@ def test_a_long_change_is_cut_on_the_page_and_whole_with_v(repo):
     assert excise("since", "v1", "--path", "a.*").out.startswith("no change by the author  ")
 
 
+def test_a_long_line_is_cut_around_what_differs(repo):
+    words = " ".join(f"w{number}" for number in range(200))
+    repo.commit("long", a__py=text(l3=f"{words}\n"))
+    repo.git("branch", "--force", "v1")
+    repo.commit("longer", a__py=text(l3=f"{words.replace('w150', 'here')}\n"))
+    page = excise("since", "v1").out
+    assert {"w150", "here"} <= set(page.split())
+    assert max(map(len, page.splitlines())) < 140
+    assert words in excise("since", "v1", "-v").out
+
+
 def test_nothing_of_a_hostile_text_reaches_a_terminal_or_a_page(repo):
     repo.commit("\x1b[31m<b>", a__py=text(l5="\x1b[2J<script>`````\n"))
     for kind in ("text", "markdown"):

@@ -27,7 +27,7 @@ from excise_server.editor.analysis import (
     decisions_of,
     is_kept,
 )
-from excise_server.foundation.escape import printable, source_text
+from excise_server.foundation.escape import printable, shortened_beside, source_text
 from excise_server.foundation.inputs import first_few
 from excise_server.report.markdown import code_span, fenced, inert
 from excise_server.report.words import (
@@ -567,7 +567,11 @@ def _variant(analysis: Analysis, hunk: Hunk, variant: Variant, names: Sequence[s
     if (words := without_code(hunk, variant)) is not None:
         return [Line(f"{who} {words}")]
     lines = variant.text.removesuffix("\n").split("\n")
-    shown = [_source(line) for line in lines[:MAX_CODE_LINES]]
+    others = [hunk.text, *(other.text for other in hunk.variants if other is not variant)]
+    beside = [_source(line) for text in others for line in text.split("\n")]
+    shown = [
+        shortened_beside(_source(line), beside, MAX_CODE_WIDTH) for line in lines[:MAX_CODE_LINES]
+    ]
     blocks: list[Block] = [Line(f"{who}:"), Code(tuple(shown), code_language(analysis))]
     if len(lines) > MAX_CODE_LINES:
         blocks.append(Line(f"… and {len(lines) - MAX_CODE_LINES} more lines"))
@@ -576,8 +580,7 @@ def _variant(analysis: Analysis, hunk: Hunk, variant: Variant, names: Sequence[s
 
 def _source(line: str) -> str:
     """Return a line of source in printable characters; indentation stays."""
-    shown = "\t".join(printable(part) for part in line.split("\t"))
-    return shown if len(shown) <= MAX_CODE_WIDTH else f"{shown[:MAX_CODE_WIDTH]}…"
+    return "\t".join(printable(part) for part in line.split("\t"))
 
 
 # --- the page ---

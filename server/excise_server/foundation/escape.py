@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 DEFAULT_IGNORABLE = {
     "bidi control": "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069",
@@ -123,6 +123,19 @@ def shortened_beside(text: str, others: Iterable[str], most: int) -> str:
     high = min(low + room - head, len(text))
     cut = f"{text[:head]}…[{low - head:,} cut]…{text[low:high]}"
     return cut if high == len(text) else f"{cut}…[{len(text) - high:,} cut]"
+
+
+def lines_beside(lines: Sequence[str], most: int) -> list[str]:
+    """Return lines of a hunk, long ones cut around what those with another sign have not.
+
+    >>> old, new = (f"{sign}x = [{40 * '1, '}{n}7]" for sign, n in (("-", 2), ("+", 3)))
+    >>> lines_beside([old, new], 40)
+    ['-…[121 cut]… 1, 27]', '+…[121 cut]… 1, 37]']
+    """
+    return [
+        shortened_beside(line, (line[:1] + o[1:] for o in lines if o[:1] != line[:1]), most)
+        for line in lines
+    ]
 
 
 def _shared(a: str, b: str) -> int:

@@ -16,10 +16,10 @@ from rich.segment import Segment, Segments
 from rich.text import Text
 
 from excise_server.foundation.changes import differing_lines
-from excise_server.foundation.escape import printable, source_text
+from excise_server.foundation.escape import lines_beside, printable, source_text
 from excise_server.report.markdown import bounded, code_span, fenced, inert
 from excise_server.report.tables import UNWRAPPED, cut, filled
-from excise_server.report.words import digits, plural
+from excise_server.report.words import LONGEST_LINE, digits, plural
 
 HunkOf = Callable[[str, str], Sequence["PageBlock"]]
 """Returns the hunk in which the second member of a group differs from the first one."""
@@ -104,14 +104,17 @@ MOST_LINES = 8
 def differing(where: str, old: Sequence[str], new: Sequence[str]) -> list[PageBlock]:
     """Return the lines in which the second text differs from the first one, below its member."""
     lines = [
-        ShownLine(mark, line)
+        f"{mark}{line}"
         for o_lo, o_hi, a_lo, a_hi in differing_lines(old, new)
         for mark, part in (("<", old[o_lo:o_hi]), (">", new[a_lo:a_hi]))
         for line in part
     ]
+    if not lines:
+        return []
+    shown = lined(lines_beside(lines[:MOST_LINES], LONGEST_LINE))
     if (more := len(lines) - MOST_LINES) > 0:
-        lines[MOST_LINES:] = [ShownLine("…", plural(more, "more line"))]
-    return [words(where, "dim", depth=3), PageBlock("code", depth=3, lines=lines)] if lines else []
+        shown.append(ShownLine("…", plural(more, "more line")))
+    return [words(where, "dim", depth=3), PageBlock("code", depth=3, lines=shown)]
 
 
 def words(text: str, style: str = "", *, depth: int = 0, kind: Kind = "text") -> PageBlock:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
-from excise_server.foundation.escape import shortened, source_text
+from excise_server.foundation.escape import lines_beside, source_text
 from excise_server.report.blocks import ShownLine
 from excise_server.report.markdown import (
     LONGEST_LINE,
@@ -178,7 +178,5 @@ def _code(view: HunkView, lines: Sequence[ShownLine]) -> str:
         elif line.sign == "=":
             shown.append(f"@@ {line.text} @@")
         else:
-            text = source_text(line.text)
-            text = text if view.is_whole else shortened(text, LONGEST_LINE)
-            shown.append(f"{line.sign}{text}")
-    return fenced(shown, "diff")
+            shown.append(f"{line.sign}{source_text(line.text)}")
+    return fenced(shown if view.is_whole else lines_beside(shown, LONGEST_LINE), "diff")

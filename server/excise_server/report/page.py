@@ -21,16 +21,20 @@ from excise_server.foundation.changes import differing_lines
 from excise_server.foundation.escape import printable, shortened, shortened_beside
 from excise_server.foundation.inputs import first_few
 from excise_server.report.blocks import Marks, ShownLine
-from excise_server.report.words import THERE, level_words, order_words, plural, relation_lines
+from excise_server.report.words import (
+    LONGEST_LINE,
+    THERE,
+    level_words,
+    order_words,
+    plural,
+    relation_lines,
+)
 from excise_server.review.verdicts import TELLS_NOBODY
 from excise_server.wire import documents as d
 
 # --- the overview --------------------------------------------------------------------------------
 
 NOTHING = "No candidate changes anything: there is nothing to review."
-
-LONGEST_LINE = 120
-"""Characters of a changed line in the overview."""
 
 MOST_PLACES = 3
 """Most files, places or names that a line of the overview has."""

@@ -6,9 +6,9 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 
-from excise_server.foundation.escape import spelled, visible
+from excise_server.foundation.escape import lines_beside, spelled, visible
 from excise_server.report.blocks import Cell, PageBlock, lined, notes, words
-from excise_server.report.words import plural
+from excise_server.report.words import LONGEST_LINE, plural
 from excise_server.review.hunks import hunk_name
 from excise_server.review.since import CHANGED, CONFLICT, DROPPED, NEW, SAME
 from excise_server.review.versions import AMENDED, REORDERED, SPLIT, SQUASHED
@@ -197,6 +197,8 @@ def since_blocks(document: d.SinceDocument, *, is_whole: bool = False) -> Iterat
 
 
 def _cut(lines: list[str], *, is_whole: bool) -> list[str]:
-    if is_whole or len(lines) <= _MOST_LINES:
+    if is_whole:
         return lines
-    return [*lines[: _MOST_LINES - 1], f"…{len(lines) - _MOST_LINES + 1:,} more lines (-v)"]
+    more = len(lines) - _MOST_LINES + 1
+    shown = lines_beside(lines[: _MOST_LINES - 1] if more > 1 else lines, LONGEST_LINE)
+    return [*shown, f"…{more:,} more lines (-v)"] if more > 1 else shown

@@ -63,6 +63,9 @@ def digits(value: float | None) -> str:
     return "<.01" if shown == "0.00" and value > 0 else shown
 
 
+LONGEST_LINE = 120
+"""Characters of a changed line that is shown in part."""
+
 MOST_RENAMED = 4
 """Most renamed names that a phrase lists."""
 
