@@ -30,6 +30,8 @@ _ROUNDING = 1e-9
 """More than the rounding of a mean of distances."""
 _APART = 1e-12
 """The least distance of two that are not the same code, so that those that are merge first."""
+_UP_TO_NAMES = 0.1
+"""The largest distance of two that are the same up to names."""
 _ROWS = 256
 """So many rows of a matrix are looked at together."""
 
@@ -70,7 +72,8 @@ def cluster(
 ) -> Clusters:
     """Cluster the revisions of a matrix, the largest cluster first.
 
-    Revisions with the same code have the distance 0, so that they are never in two clusters.
+    Revisions with the same code have the distance 0, so that they are never in two clusters, and
+    those that are the same up to names at most .1.
 
     Parameters
     ----------
@@ -96,7 +99,9 @@ def cluster(
     if not (hasattr(matrix, "ids") and hasattr(matrix, "codes")):
         kind = type(matrix).__name__
         raise ContentError(f"matrix is of type {kind}; give a ScoreMatrix")
-    groups = cluster_values(matrix.values, threshold, linkage, matrix.codes, matrix.digests)
+    groups = cluster_values(
+        matrix.values, threshold, linkage, matrix.codes, matrix.digests, matrix.codes_up_to_names
+    )
     return Clusters(
         replace(group, ids=tuple(matrix.ids[index] for index in group.members)) for group in groups
     )
@@ -108,6 +113,7 @@ def cluster_values(
     linkage: str,
     codes: Sequence[str] | None = None,
     digests: Sequence[str] | None = None,
+    names: Sequence[str] | None = None,
 ) -> tuple[Cluster, ...]:
     """Cluster by a symmetric matrix of similarities, as `cluster` does.
 
@@ -116,20 +122,24 @@ def cluster_values(
       by the values.
     - ``digests``: for each row, what stands for its content: of two pairs equally near, the one
       whose digests come first is joined first, whatever the order of the rows.
+    - ``names``: for each row, a key that rows share which are the same up to names.
 
     Raises excise.errors.OptionError on an unknown linkage or a threshold outside [0, 1].
     """
     check(threshold, linkage)
     distances = 1.0 - values
-    if codes is not None and len(set(codes)) < len(codes):
+    for keys, most in ((names, _UP_TO_NAMES), (codes, 0.0)):
+        if keys is None or len(set(keys)) == len(keys):
+            continue
         import numpy as np
 
-        np.maximum(distances, _APART, out=distances)  # those of the same code alone are 0
-        of_code = defaultdict(list)
-        for at, code in enumerate(codes):
-            of_code[code].append(at)
-        for own in of_code.values():
-            distances[np.ix_(own, own)] = 0.0
+        distances = np.maximum(distances, _APART)  # those of the same code alone are 0
+        together = defaultdict(list)
+        for at, key in enumerate(keys):
+            together[key].append(at)
+        for own in together.values():
+            part = np.ix_(own, own)
+            distances[part] = np.minimum(distances[part], most)
     groups: dict[int, list[int]] = defaultdict(list)
     for at, label in enumerate(labels(distances, threshold, linkage, digests)):
         groups[label].append(at)

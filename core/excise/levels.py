@@ -27,8 +27,7 @@ from excise.errors import Cancelled, Unparsable
 from excise.kernels._walk import CancelFlag
 from excise.normal_form import ASSURED, Form, FormItem, Items, form_of, written, written_tokens
 from excise.reading import PARSER_SECONDS, ParsedTexts, Reading, is_large
-from excise.renaming import copied, functions, names_in, one_way, rename, renamed, values_in
-from excise.statements import Statement, changed_statements, line_statements
+from excise.renaming import copied, functions, names_in, rename, renamed, values_in
 from excise.text import normalise
 
 SIGNATURE = "code:2"
@@ -85,7 +84,6 @@ class CodeForms:
         self._by_tokens: dict[bytes, list[str]] = {}
         self._written: dict[str, str] = {}
         self._names: dict[str, tuple[str, Mapping[str, Sequence[str]]]] = {}
-        self._changed: dict[str, Counter[tuple[int, Statement]]] = {}
         self._forgotten = 0  # texts, since the items were looked through
 
     def code(self, text: str, cancel: CancelFlag | None = None) -> str:
@@ -139,28 +137,10 @@ class CodeForms:
             pairs |= dict.fromkeys((p, q) for p, q in zip(x, y, strict=True) if p != q)
         return Level(NAMES, tuple(pairs))
 
-    def changed(
-        self, text: str, cancel: CancelFlag | None = None
-    ) -> Counter[tuple[int, Statement]]:
-        """Return the statements that a text adds (1) and deletes (-1): lines, where it has none."""
-        known = self._changed.get(text)
-        if known is None:
-            after, before = self._form(text, cancel), self._origin_way
-            if before is None or after is None or self._grammar is None:
-                old, new = line_statements(self._origin), line_statements(text)
-                changes = [(1, new - old), (-1, old - new)]
-                known = Counter({(sign, s): n for sign, own in changes for s, n in own.items()})
-            else:
-                after = copied(after)
-                one_way(after, self._grammar)
-                known = changed_statements(before, after, self._grammar)
-            self._changed[text] = known
-        return known
-
     def keep(self, texts: Collection[object]) -> None:
         """Forget all texts but these, and the origin's."""
         before = len(self._read)
-        tables: list[dict[str, Any]] = [self._read, self._codes, self._names, self._changed]
+        tables: list[dict[str, Any]] = [self._read, self._codes, self._names]
         for known in tables:
             for text in [text for text in known if text not in texts and text != self._origin]:
                 del known[text]
@@ -261,15 +241,6 @@ class CodeForms:
         return self._written[text]
 
     @cached_property
-    def _origin_way(self) -> Form | None:
-        """The form of the origin, in which what can be written in two ways is in one."""
-        form = self._form(self._origin)
-        if form is not None and self._grammar is not None:
-            form = copied(form)
-            one_way(form, self._grammar)
-        return form
-
-    @cached_property
     def _origin_functions(self) -> Mapping[str, list[FormItem]]:
         form = self._form(self._origin)
         return {} if form is None else _by_name(form)
@@ -334,7 +305,7 @@ class Programs:
             return Level(IDENTICAL)
         if self.codes[i] == self.codes[j]:
             return Level(CODE)
-        if self._up_to_names[i] != self._up_to_names[j]:
+        if self.codes_up_to_names[i] != self.codes_up_to_names[j]:
             return None
         renamed: dict[tuple[str, str], None] = {}
         for path in sorted(self._paths[i] & self._paths[j]):
@@ -357,22 +328,13 @@ class Programs:
         }
         return tuple(sorted(facet for facet in differing if facet))
 
-    def statements(self, index: int) -> Counter[tuple[str, int, Statement]]:
-        """Return the statements that a revision adds (1) and deletes (-1), by path."""
-        found: Counter[tuple[str, int, Statement]] = Counter()
-        for path in self._paths[index]:
-            if path in self.edited[index] and isinstance(text := self._content(index, path), str):
-                for (sign, statement), count in self.forms(path).changed(text, self.cancel).items():
-                    found[path, sign, statement] = count
-        return found
-
     @cached_property
     def codes(self) -> tuple[str, ...]:
         """Per revision: a key that is equal for those with the same code."""
         return self._keys(CodeForms.code)
 
     @cached_property
-    def _up_to_names(self) -> tuple[str, ...]:
+    def codes_up_to_names(self) -> tuple[str, ...]:
         """Per revision: a key that two of different code share if they are the same up to names."""
         keys = self._keys(CodeForms.values)
         codes = Counter(key for key, _ in set(zip(keys, self.codes, strict=True)))

@@ -33,7 +33,6 @@ from excise.pairs import Group, Map, Standings, compare, compare_one
 from excise.preparation import Preparation, Prepared, PreparedOrigin, Readings
 from excise.reading import TOO_LARGE, Content, Reading, is_large, normalised, read
 from excise.signature import Options, signature
-from excise.statements import Statement
 from excise.text import normalise
 from excise.tokens import LEXICAL
 
@@ -349,6 +348,11 @@ class ScoreMatrix:
         return self._programs.codes
 
     @property
+    def codes_up_to_names(self) -> tuple[str, ...]:
+        """Per revision: a key that two of different code share if they are the same up to names."""
+        return self._programs.codes_up_to_names
+
+    @property
     def digests(self) -> tuple[str, ...]:
         """Per revision: a digest of all that it makes of the files, which decides between ties."""
         task = self._task
@@ -447,10 +451,6 @@ class ScoreMatrix:
     def beside(self, i: int, j: int) -> tuple[str, ...]:
         """Return the facets other than code in which two revisions differ, sorted."""
         return self._programs.beside(i, j)
-
-    def statements(self, index: int) -> Counter[tuple[str, int, Statement]]:
-        """Return the statements of code that a revision adds (1) and deletes (-1), by path."""
-        return self._programs.statements(index)
 
     def pair(self, i: int, j: int) -> Score:
         """Return the score of two revisions of one file with its regions and counts.

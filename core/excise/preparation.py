@@ -336,7 +336,7 @@ class Readings:
             if key not in self._bindings:
                 tree, parts = self.texts.tree(origin, reading), self.name_parts[reading.grammar]
                 self._bindings[key] = Bindings.of(tree, origin, parts)
-            tree = self.texts.tree(revision, reading)
+            tree = self.texts.tree(revision, reading, origin=origin)
         except Unparsable:
             return [HunkNames.none()] * len(spans)
         return fresh_names(self._bindings[key], tree, revision, spans)

@@ -9,7 +9,7 @@ from typing import Any
 from excise import languages, syntax
 from excise.errors import ContentError, Unparsable
 from excise.kernels._walk import CancelFlag
-from excise.reparse import Parsed, parsed, reparse
+from excise.reparse import Parsed, parsed, reparse, tree_of_edited
 from excise.signature import Options
 from excise.text import TokenList, normalise, strip_blank
 from excise.tokens import Lines, Tokens, Vocabulary, given, raw_stream, stream
@@ -190,8 +190,16 @@ class ParsedTexts:
             self._room -= len(text)
             self._kept_trees[text, grammar] = tree
 
-    def tree(self, text: str, reading: Reading, cancel: CancelFlag | None = None) -> Any:  # noqa: ANN401 - only `syntax` and its like import the type
+    def tree(
+        self,
+        text: str,
+        reading: Reading,
+        cancel: CancelFlag | None = None,
+        origin: str | None = None,
+    ) -> Any:  # noqa: ANN401 - only `syntax` and its like import the type
         """Return the tree of a text, whose syntax may be broken, parsed now if it was not kept.
+
+        - ``origin``: a text that was read before, and of which little is parsed again.
 
         Raises excise.errors.ParserStopped, excise.errors.Unparsable as from `excise.syntax.parse`;
         a parser is not asked twice.
@@ -200,6 +208,8 @@ class ParsedTexts:
             raise Unparsable(refused)
         grammar = reading.grammar or ""
         known = self._kept_trees.get((text, grammar))
+        if known is None and (kept := self._trees.get((origin or "", grammar))) is not None:
+            known = tree_of_edited(kept, text, cancel, reading.timeout)
         if known is None:
             known = syntax.parse(text, grammar, None, cancel, reading.timeout)
             self._keep_tree(text, grammar, known)

@@ -158,13 +158,8 @@ def reparse(
     changed = list(zip(edits[2::4], edits[3::4], strict=True))
     if _most(changed, side):
         return None
-    tree = None
-    if not origin.has_errors and origin.grammar not in _FORGETFUL:
-        old = origin.tree.copy()
-        for edit in _tree_edits(origin.side, side, edits):
-            old.edit(*edit)
-        tree = syntax.parse(text, origin.grammar, old, cancel, timeout)
-    if tree is not None and not tree.root_node.has_error:
+    old, tree = _edited_tree(origin, text, side, edits, cancel, timeout)
+    if tree is not None:
         changed += [(r.start_point[0], r.end_point[0] + 1) for r in old.changed_ranges(tree)]
     else:
         # Error recovery depends on the way the parser came: the parse from scratch decides.
@@ -177,6 +172,35 @@ def reparse(
     stretches, spans = _walked(tree, side, origin.grammar, changed, keys)
     lines = _assembled(origin.lines, edits, stretches, spans, side, keys, vocabulary)
     return Parsed(lines, tree, origin.grammar, side)
+
+
+def tree_of_edited(
+    origin: Parsed, text: str, cancel: CancelFlag | None = None, timeout: float | None = None
+) -> Tree | None:
+    """Return a revision's tree from its origin's, as if parsed alone, or None: parse it alone."""
+    side = _Side.of(text)
+    edits = origin.side.edits(side)
+    if _most(list(zip(edits[2::4], edits[3::4], strict=True)), side):
+        return None
+    return _edited_tree(origin, text, side, edits, cancel, timeout)[1]
+
+
+def _edited_tree(
+    origin: Parsed,
+    text: str,
+    side: _Side,
+    edits: array[int],
+    cancel: CancelFlag | None,
+    timeout: float | None,
+) -> tuple[Tree, Tree | None]:
+    """Return the origin's tree with edits, and that parsed again: None where it proves nothing."""
+    old = origin.tree.copy()
+    if origin.has_errors or origin.grammar in _FORGETFUL:
+        return old, None
+    for edit in _tree_edits(origin.side, side, edits):
+        old.edit(*edit)
+    tree = syntax.parse(text, origin.grammar, old, cancel, timeout)
+    return old, None if tree.root_node.has_error else tree
 
 
 def _size(edits: array[int]) -> int:

@@ -75,7 +75,7 @@ def test_a_folder_has_the_numbers_of_the_same_worktree(origin, tmp_path, monkeyp
     by_git = report(repo)
     folders = [repo.path.parent / name for name in ("ada", "bo", "chen")]
     plain = compared(repo.path, *folders)
-    for key in ("similarity", "clusters", "words"):
+    for key in ("similarity", "words"):
         assert str(plain[key]) == str(by_git[key]).replace("worktree:", "folder:")
     digests = [[entry["digest"] for entry in found["candidates"]] for found in (plain, by_git)]
     assert digests[0] == digests[1]

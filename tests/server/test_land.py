@@ -416,9 +416,9 @@ def test_the_heading_is_a_sentence_whatever_lands(edits, heading):
 
 
 def test_of_many_reasons_two_are_shown_and_the_others_counted():
-    base = {f"{name}.py": "x = 1\n" for name in "pqr"}
-    alone = {name: {f"{name}.py": "x = 2\n"} for name in "pqr"}
-    several = {"all": dict.fromkeys(base, "x = 3\n")}
+    base = {f"{name}{n}.py": "x = 1\n" for name in "pqr" for n in range(3)}
+    alone = {name: {f"{name}{n}.py": "x = 2\n" for n in range(3)} for name in "pqr"}
+    several = {"all": dict.fromkeys(["p0.py", "q0.py", "r0.py"], "x = 3\n")}
     lines = lines_of(landed({**alone, **several}, base))
     at = lines.index("1 left out")
     assert "all  collides with p" in lines[at + 1]

@@ -94,9 +94,9 @@ def test_a_real_client_over_the_pipe_of_the_command(repo, monkeypatch):
         assert tool.annotations.read_only_hint
         assert tool.output_schema is None  # else each answer would be sent twice
     (task,) = content(answer)["tasks"]
-    families = {c["id"]: c["family"] for c in task["candidates"]}
-    assert families["worktree:ada"] == families["worktree:bo"]
-    assert [family["says"] for family in task["families"]] == ["2 candidates", "1 candidate"]
+    groups = {c["id"]: c["group"] for c in task["candidates"]}
+    assert groups["worktree:ada"] == groups["worktree:bo"]
+    assert [group["says"] for group in task["groups"]] == ["2 candidates", "1 candidate"]
     (page,) = answer.content
     assert page.text == excise().out.rstrip("\n")
 
@@ -286,7 +286,7 @@ def test_folders_stay_inside(tmp_path):
 def entry(number):
     return {
         "id": f"worktree:candidate-{number}", "label": f"claude candidate-{number}",
-        "task": 1, "cluster": number % 3 + 1, "rank": number, "word": "overlaps",
+        "task": 1, "group": (number - 1) % 3 + 1, "rank": number, "word": "overlaps",
         "representative": number <= 3, "conflicts": [], "beyond_git": [],
         "notes": ["binary: a.png"],
         "why": ["fewest tokens"], "tool": None, "makers": 1, "mean_similarity": 0.5,
@@ -304,10 +304,21 @@ def entry(number):
     }  # fmt: skip
 
 
-def families(entries, line):
-    """Return three families of these candidates, whose edits have a changed line each."""
+def groups(entries, line):
+    """Return three groups of these candidates, whose edits have a changed line each."""
     return [
         {
+            "members": [e["id"] for e in entries[start::3]],
+            "representative": entries[start]["id"],
+            "min_similarity": 1.0,
+            "words": ["identical"],
+            "reasons": [
+                {"kind": "alone", "text": f"alone changes src/module_{n}.py", "members": []}
+                for n in range(9)
+            ],
+            "passed": 0,
+            "failed": 0,
+            "undecided": 1,
             "where": [{"path": line, "function": line}] * 9,
             "names": [line] * 9,
             "places": [f"{line}#1"] * 9,
@@ -330,27 +341,18 @@ def families(entries, line):
     ]
 
 
-def overview(entries, families, task=None, **more):
+def overview(entries, groups, task=None, **more):
     """Return a review's document, without hunks."""
-    reasons = [
-        {"kind": "alone", "text": f"alone changes src/module_{n}.py", "members": []}
-        for n in range(9)
-    ]
-    cluster = {
-        "task": 1, "members": [entries[0]["id"]], "representative": entries[0]["id"],
-        "min_similarity": 1.0, "words": ["identical"], "reasons": reasons,
-        "passed": 0, "failed": 0, "undecided": 1,
-    }  # fmt: skip
     ids = [entry["id"] for entry in entries]
     number = {
         "number": 1, "name": task, "members": ids, "shared": [], "by_issue": {},
-        "disagree": False, "digest": "d", "families": families, "files": [],
+        "disagree": False, "digest": "d", "groups": groups, "files": [],
     }  # fmt: skip
     return {
         "schema": 2, "signature": "s", "basis": "origin", "intent": "change", "threshold": 0.5,
         "linkage": "average", "repository": "/home/ada/shop", "origin": "0" * 40, "digest": "d",
         "tasks": [number], "candidates": entries, "similarity": [], "words": [],
-        "clusters": [cluster] * 3, "relations": [], "other_tasks": [], "unchanged": [],
+        "relations": [], "other_tasks": [], "unchanged": [],
         "landed": [], "unknown_verdicts": [], "notes": [], "rejected": [], **more,
     }  # fmt: skip
 
@@ -358,7 +360,7 @@ def overview(entries, families, task=None, **more):
 @pytest.mark.slow
 def test_eight_candidates_fit_into_two_thousand_tokens():
     entries = [entry(number) for number in range(1, 65)]
-    document = overview(entries, families(entries, "+ return total(items)"))
+    document = overview(entries, groups(entries, "+ return total(items)"))
     seen = []
     for page in range(1, 9):
         answer = candidates_page(document, page)
@@ -459,7 +461,7 @@ def survey(count, *, unchanged=(), rejected=(), **more):
     entries = [entry(number) | more for number in range(1, count + 1)]
     return overview(
         entries,
-        families(entries, more.get("id", "x")),
+        groups(entries, more.get("id", "x")),
         task="t" * 4000,
         repository="/home" * 1000,
         unchanged=list(unchanged),

@@ -135,13 +135,20 @@ def edited(**lines):
         ({"at_3": "x = 1"}, {"at_3": "x = 1  # why"}, "same code"),
         ({"at_3": "x = 1"}, {"at_3": "y = z"}, "rivals"),
         ({"at_3": "x = 1", "at_9": "p"}, {"at_3": "y = z", "at_20": "q"}, "rivals"),
-        ({"at_3": "x = 1", "at_9": "p", "at_30": "r"}, {"at_3": "y = z"}, "collides"),
-        ({"at_3": "x = 1"}, {"at_4": "y = 2"}, "rivals"),  # lines that touch are one hunk
+        ({"at_3": "x = 1", "at_9": "p", "at_30": "r"}, {"at_3": "y = z"}, "rivals"),  # 1 of 1
+        ({"at_3": "x = 1", "at_9": "p", "at_30": "r"}, {"at_3": "y", "at_12": "z"}, "rivals"),
+        (
+            {"at_3": "x", "at_9": "p", "at_30": "r"},
+            {"at_3": "y", "at_12": "z", "at_20": "q"},
+            "collides",
+        ),
+        ({"at_3": "x = 1"}, {"at_4": "y = 2"}, "collides"),  # neighbouring lines
+        ({"at_3": "x = 1"}, {"at_4": "y = 2\nline_4 = 4"}, "rivals"),  # inserts beside it
         ({"at_3": "x = 1"}, {"at_5": "y = 2"}, None),
         ({"at_3": "x = 1", "at_9": "p"}, {"at_3": "x = 1"}, "rivals"),  # the same, and more
     ],
 )
-def test_half_of_the_hunks_of_each_have_to_overlap(a, b, expected):
+def test_half_of_the_hunks_of_the_smaller_have_to_overlap(a, b, expected):
     assert word(edited(**a), edited(**b), TEN) == expected
 
 

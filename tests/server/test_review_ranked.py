@@ -31,6 +31,7 @@ class Review:
     codes: tuple[str, ...] = ()
     facts: tuple[EditFacts, ...] = ()
     digests: tuple[str, ...] = ()
+    codes_up_to_names: tuple[str, ...] = ()
 
 
 def review(values, sizes, codes=None, kinds=None):
@@ -49,6 +50,7 @@ def review(values, sizes, codes=None, kinds=None):
         codes=tuple(codes or ids),
         facts=(EditFacts(),) * count,
         digests=ids,
+        codes_up_to_names=tuple(codes or ids),
     )
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.server.command import excise
-from tests.server.test_mcp import entry, families, overview
+from tests.server.test_mcp import entry, groups, overview
 
 from excise_server.foundation.escape import (
     hidden_characters,
@@ -80,7 +80,7 @@ def test_the_page_of_candidates_is_bounded_whatever_they_are_called():
     more = {"label": "l" * 4000, "notes": ["why " * 1000] * 9, "files": files}
     entries = [entry(n) | more for n in range(1, 60)]
     document = overview(
-        entries, families(entries, "x" * 9000), rejected=rejected, relations=[related] * 900,
+        entries, groups(entries, "x" * 9000), rejected=rejected, relations=[related] * 900,
         unchanged=["worktree:" + "u" * 4000] * 500, set_aside=[], changed=[], decided={}, bases={},
         given=[],
     )  # fmt: skip

@@ -78,7 +78,7 @@ def test_the_report(repo):
     assert "basis:origin" in found["signature"]
     entries = by_id(found)
     assert [entry["rank"] for entry in found["candidates"]] == [1, 1, 3]  # tests make nobody large
-    assert entries["ada"]["cluster"] == entries["bo"]["cluster"] != entries["chen"]["cluster"]
+    assert entries["ada"]["group"] == entries["bo"]["group"] != entries["chen"]["group"]
     assert [file["path"] for file in entries["ada"]["files"]] == ["a.py", "test_a.py"]
     assert entries["ada"]["files"][1]["status"] == "created"
     assert entries["ada"]["uncommitted"] == 1

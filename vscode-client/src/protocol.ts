@@ -3,14 +3,6 @@ import type { Range } from "vscode-languageclient";
 
 export interface ApplyResult { readonly applied: boolean; readonly reason: string; readonly checked: string }
 export interface Base { readonly version?: number | null; readonly hash?: string | null }
-export interface CandidateCluster extends GroupEntry {
-  readonly words: readonly string[];
-  readonly reasons: readonly { readonly kind: string; readonly text: string; readonly members: readonly string[] }[];
-  readonly task: number;
-  readonly passed: number;
-  readonly failed: number;
-  readonly undecided: number;
-}
 export interface CandidateEntry {
   readonly id: string;
   readonly label: string;
@@ -23,7 +15,7 @@ export interface CandidateEntry {
   readonly no_op: boolean;
   readonly broken: readonly string[];
   readonly syntax_errors: boolean;
-  readonly cluster: number;
+  readonly group: number;
   readonly representative: boolean;
   readonly similarity: number;
   readonly word: string;
@@ -43,6 +35,17 @@ export interface CandidateEntry {
   readonly files: readonly FileEntry[];
   readonly notes: readonly string[];
 }
+export interface CandidateGroup extends GroupEntry {
+  readonly words: readonly string[];
+  readonly reasons: readonly { readonly kind: string; readonly text: string; readonly members: readonly string[] }[];
+  readonly passed: number;
+  readonly failed: number;
+  readonly undecided: number;
+  readonly lines: readonly string[];
+  readonly edits: readonly GroupEdit[];
+  readonly where: readonly { readonly path: string; readonly function: string }[];
+  readonly names: readonly string[];
+}
 export interface CandidatesDocument {
   readonly signature: string;
   readonly repository: string;
@@ -52,7 +55,6 @@ export interface CandidatesDocument {
   readonly candidates: readonly CandidateEntry[];
   readonly similarity: readonly (readonly number[])[];
   readonly words: readonly (readonly string[])[];
-  readonly clusters: readonly CandidateCluster[];
   readonly landed: readonly { readonly id: string; readonly label: string; readonly commit: string | null; readonly words: string }[];
   readonly notes: readonly string[];
   readonly rejected: readonly RejectedEntry[];
@@ -73,18 +75,6 @@ export interface ContentEntry {
   readonly is_text: boolean;
 }
 export interface DidChangeReportParams { readonly uri: string; readonly version: number | null }
-export interface FamilyEditEntry {
-  readonly members: readonly string[];
-  readonly words: readonly string[];
-  readonly relation: string;
-  readonly line: string;
-}
-export interface FamilyEntry {
-  readonly lines: readonly string[];
-  readonly edits: readonly FamilyEditEntry[];
-  readonly where: readonly { readonly path: string; readonly function: string }[];
-  readonly names: readonly string[];
-}
 export interface FileChangeEntry {
   readonly id: string;
   readonly status: string;
@@ -130,6 +120,12 @@ export interface FinishedWorktreeEntry {
   readonly obstacle: string;
   readonly also: readonly string[];
   readonly state: string;
+}
+export interface GroupEdit {
+  readonly members: readonly string[];
+  readonly words: readonly string[];
+  readonly relation: string;
+  readonly line: string;
 }
 export interface GroupEntry { readonly members: readonly string[]; readonly representative: string; readonly min_similarity: number }
 export interface LandedDocument {
@@ -313,7 +309,7 @@ export interface TaskEntry {
   readonly name: string | null;
   readonly members: readonly string[];
   readonly digest: string;
-  readonly families: readonly FamilyEntry[];
+  readonly groups: readonly CandidateGroup[];
   readonly files: readonly ReviewFileEntry[];
 }
 

@@ -19,14 +19,14 @@ from excise_server.candidates.chosen import chosen_tasks
 from excise_server.candidates.compared import compared
 from excise_server.foundation.escape import visible
 from excise_server.review.claims import Claim, own_code
-from excise_server.review.families import task_families
+from excise_server.review.groups import task_edits
 from excise_server.review.hunks import ReviewedFile, review_files
 from excise_server.review.ranked import RankedTask, rank_tasks
 from excise_server.review.reasons import group_reasons
 from excise_server.review.relations import CandidateRelation, Task
 from excise_server.review.verdicts import NO_VERDICTS, Verdict, Verdicts, match_verdicts
 from excise_server.sources.candidates import Candidates
-from excise_server.wire.documents import NearEntry, ReasonEntry
+from excise_server.wire.documents import GroupEdit, ReasonEntry
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,8 @@ class Review:
     - ``files``: for each task, the files that it changes, hunk by hunk.
     - ``reasons``: for each task, what sets its groups apart, in the order of its clusters.
     - ``intent``: what the candidates are for, as in `excise.rank`.
-    - ``families``: for each task, its families.
+    - ``edits``: for each task, in the order of its clusters, the lines that tell each, and who has
+      the same code in it.
     - ``relations``: the pairs of candidates of two tasks that are not independent.
     """
 
@@ -56,7 +57,7 @@ class Review:
     files: tuple[tuple[ReviewedFile, ...], ...] = ()
     reasons: tuple[list[list[ReasonEntry]], ...] = ()
     intent: str = INTENT
-    families: tuple[tuple[NearEntry, ...], ...] = ()
+    edits: tuple[list[tuple[list[str], list[GroupEdit]]], ...] = ()
     relations: tuple[CandidateRelation, ...] = ()
 
     @property
@@ -127,16 +128,14 @@ def compare_candidates(
         matrix, chosen, threshold=DISTANCE, linkage=LINKAGE, level=judged.level,
         facts=own_facts, kinds=kinds, intent=intent,
     )  # fmt: skip
-    every_file, reasons = [], []
+    every_file, reasons, edits = [], [], []
     for each in ranked:
         order = {one.index: place for place, one in enumerate(each.ranking)}
-        members = [  # in the order in which they are shown
-            candidates.found[index]
-            for cluster in each.clusters
-            for index in sorted(cluster.members, key=order.__getitem__)
-        ]
+        by_rank = [sorted(cluster.members, key=order.__getitem__) for cluster in each.clusters]
+        members = [candidates.found[index] for group in by_rank for index in group]
         files = review_files(members, cancel, matrix.readings, pairs)
-        groups = [[matrix.ids[i] for i in cluster.members] for cluster in each.clusters]
+        groups = [[matrix.ids[i] for i in group] for group in by_rank]
+        edits.append(task_edits(matrix, by_rank, patches))
         broken = {one.id: one.broken for one in each.ranking}
         by_group = group_reasons(members, groups, files, broken, facts)
         checked = [judged.of_group(group) for group in groups]
@@ -148,10 +147,5 @@ def compare_candidates(
         reasons.append(by_group)
     return Review(
         top, candidates, patches, matrix, ranked, others, judged,
-        tuple(every_file), tuple(reasons), intent,
-        tuple(
-            task_families(matrix, [ranked.index for ranked in each.ranking], patches)
-            for each in ranked
-        ),
-        related,
+        tuple(every_file), tuple(reasons), intent, tuple(edits), related,
     )  # fmt: skip

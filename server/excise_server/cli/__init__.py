@@ -21,7 +21,7 @@ COMMANDS = {
     "take": "Give me that, so that it works: as one patch, or in my files.",
     "land": "These are different tasks: what lands together, in which order, what breaks?",
     "since": "What has changed since I looked?",
-    "cluster": "Which of hundreds of patches are one issue, one family, one edit?",
+    "cluster": "Which of hundreds of patches are one issue, one edit?",
     "compare": "The numbers of a file's revisions: every pair, the order, what diverges.",
     "eval": "How good are the outputs of a system?",
     "serve": "Run the language server, for editors.",

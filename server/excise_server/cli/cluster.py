@@ -15,7 +15,7 @@ from excise.clustering import merges
 from excise.errors import ExciseError
 from excise.patches import Message, Patch, Pool, group
 from excise.patches.evidence import ChangeCounts
-from excise_server.candidates.near import NearPatches, near_patches
+from excise_server.candidates.whole import WholePatches, whole_patches
 from excise_server.cli import options
 from excise_server.cli.inputs import report_rejected
 from excise_server.cli.progress import progress
@@ -123,8 +123,7 @@ def command(
     they are heads of a repository, which may be bare: each against its merge base with HEAD, or
     with --onto; or the commits of a range. A series is one proposal. What a pair may be besides
     (versions, one author's, a stack, a revert, a backport) is named. Which patches have the same
-    code, and which are near each other, takes whole files: of heads, or of the repository to which
-    the patches apply (--repo).
+    code takes whole files: of heads, or of the repository to which the patches apply (--repo).
     """
     if git and (paths or state is not None):
         raise click.UsageError("--git takes no patches or --state: name a folder by --repo.")
@@ -165,8 +164,8 @@ def command(
             else:
                 show(partial(terminal, blocks), output)
             return report_rejected(rejected, paths)
-        near = None if repository is None else _near(repository, onto, sent)
-        grouped = _grouped(sent, near)
+        whole = None if repository is None else _whole(repository, onto, sent)
+        grouped = _grouped(sent, whole)
         document = cluster_document(grouped, scores=verbose and format == "json")
         if format == "json":
             show(json_text(document), output)
@@ -300,7 +299,7 @@ def _import_clustering() -> None:
         merges(np.zeros((2, 2)))
 
 
-def _near(repository: Repository, onto: str, sent: _Sent) -> NearPatches:
+def _whole(repository: Repository, onto: str, sent: _Sent) -> WholePatches:
     """Return what whole files tell of patches that are not made for each other."""
     patches = {member.id for member in sent.queue.patches}
     single = [
@@ -311,15 +310,13 @@ def _near(repository: Repository, onto: str, sent: _Sent) -> NearPatches:
         if not others
     ]
     if not single:
-        none = (
-            "families are not looked for among the commits of a range, or the patches of a series"
-        )
-        return NearPatches(notes=(none,))
-    with progress("Looking for families", 1.0) as advance:
-        return near_patches(repository, main_line(repository, onto), single, advance)
+        none = "same code: not looked for among the commits of a range, or the patches of a series"
+        return WholePatches(notes=(none,))
+    with progress("Reading whole files", 1.0) as advance:
+        return whole_patches(repository, main_line(repository, onto), single, advance)
 
 
-def _grouped(sent: _Sent, near: NearPatches | None) -> Grouped:
+def _grouped(sent: _Sent, whole: WholePatches | None) -> Grouped:
     pool, patch_of = sent.pool, sent.patch_of
     if pool is None or patch_of is None:
         pool = Pool()
@@ -333,5 +330,6 @@ def _grouped(sent: _Sent, near: NearPatches | None) -> Grouped:
     with progress("Relating", len(sent.proposals)) as advance:
         duplicates, issues = find_issues(sent.proposals, advance)
     return Grouped(
-        sent.queue, pool, clusters, patch_of, duplicates, issues, sent.new, sent.about, near, _map()
-    )
+        sent.queue, pool, clusters, patch_of, duplicates, issues, sent.new, sent.about, whole,
+        _map(),
+    )  # fmt: skip

@@ -83,9 +83,9 @@ def command(
     saved, onto its saved files). So a stale one is compared by what it changed, not by what it
     lacks.
 
-    Attempts at one task stand together: they are the same or share changed statements, half of the
-    hunks of each overlap, their messages name one issue, or their tool says so. A block is a
-    family of edits, each to be read. In it those with the same code are one line. The first is the
+    Attempts at one task stand together: they are the same, half of the hunks of the smaller one
+    overlap the other's, their messages name one issue, or their tool says so. A block is a group of
+    similar edits, each to be read. In it those with the same code are one line. The first is the
     edit that most candidates make; of edits made equally often, what is nearest to all
     others, then fewer tokens (--intent fix: fewer tokens alone). Broken ones come after all whole
     ones, then those that change no code. Test results (--verdicts, --run) take precedence. The

@@ -48,7 +48,7 @@ from excise_server.workers.worker import FailedInWorkerError, Worker
 
 INSTRUCTIONS = """\
 Compares competing proposals (git worktrees, branches, pull requests) for one repository.
-1. list_candidates: the proposals, which are near each other (family) or the same code, in order.
+1. list_candidates: the proposals, which are alike (group) or the same code, in order.
 2. review: what they change, hunk by hunk; each text once, with the candidates that have it.
 3. take: a patch of what you choose, for your user; it writes nothing.
 since: what changed in one since an older version of it, rebased or not.
@@ -120,7 +120,7 @@ class Tools:
         intent: Intent = "change",
         page: Page = 1,
     ) -> CallToolResult:
-        """Say what all proposals for a repository do: families of near edits, in order.
+        """Say what all proposals for a repository do: groups of similar edits, in order.
 
         The text is the page that people read; ids, files and facts are in the structured content.
         """

@@ -17,7 +17,7 @@ import msgspec
 
 from excise.agreement import CODE, IDENTICAL
 from excise_server.foundation.escape import hidden_note, json_text, printable, shortened
-from excise_server.report.page import FamilyBlock, Page, slot_facts
+from excise_server.report.page import GroupBlock, Page, slot_facts
 from excise_server.report.page_text import page_lines
 from excise_server.report.review import chosen_hunks
 from excise_server.report.tables import plain_text
@@ -84,7 +84,7 @@ def candidates_page(document: Document, page: int) -> Answer:
             return _length(printable(entry))
         answer = _printable(task_of(entry.task, [entry]))
         if any(kind == "candidates" and other.task == entry.task for kind, other in page):
-            return len(sent(answer["candidates"][0])) + len(sent(answer["families"][0])) + 2
+            return len(sent(answer["candidates"][0])) + len(sent(answer["groups"][0])) + 2
         return len(sent(answer)) + 1
 
     pages = _packed(items, added, PAGE_CANDIDATES)
@@ -171,18 +171,18 @@ def cut(text: str, most: int = _LINE) -> str:
 
 
 def _task(
-    review: Page, task: TaskEntry, blocks: Sequence[FamilyBlock], members: Sequence[CandidateEntry]
+    review: Page, task: TaskEntry, blocks: Sequence[GroupBlock], members: Sequence[CandidateEntry]
 ) -> Answer:
     places = {
-        identity: (block, family, edit)
-        for block, family in zip(blocks, task.families, strict=True)
-        for edit in family.edits
+        identity: (block, group, edit)
+        for block, group in zip(blocks, task.groups, strict=True)
+        for edit in group.edits
         for identity in edit.members
     }
     candidates: list[Answer] = []
-    shown: dict[str, FamilyBlock] = {}
+    shown: dict[str, GroupBlock] = {}
     for entry in members:
-        block, family, edit = places[entry.id]
+        block, group, edit = places[entry.id]
         shown[block.letter] = block
         files = [
             f"{LETTERS.get(file.status, file.status)} {file.path} +{file.added} -{file.deleted}"
@@ -195,14 +195,14 @@ def _task(
             word = IDENTICAL if edit.words[at] == IDENTICAL else CODE
             says.append(BESIDE[word].format(first) + other_facets(edit.other_facets[at]))
         elif edit.relation:
-            relation = BESIDE[edit.relation].format(family.edits[0].members[0])
+            relation = BESIDE[edit.relation].format(group.edits[0].members[0])
             says.append(level_words(relation, edit.renamed, THERE))
         facts = [fact for fact in review.facts(entry) if fact not in says]
         candidates.append(
             {
                 "id": cut(entry.id),
                 "label": cut(entry.label, _LABEL),
-                "family": block.letter,
+                "group": block.letter,
                 "rank": entry.rank,
                 "says": cut("; ".join(says)),
                 "line": cut(edit.line),
@@ -217,7 +217,7 @@ def _task(
         "size": len(task.members),
         "disagree": task.disagree,
         # Blocks of the page without their names, which stand at the candidates.
-        "families": [
+        "groups": [
             {
                 "name": block.letter,
                 "says": block.head,

@@ -5,7 +5,7 @@ An issue stands for its patches, an edit for those of a cluster, and the patch t
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -18,11 +18,11 @@ from rich.console import Console, RenderableType
 from rich.text import Text
 
 from excise import Cluster
-from excise.agreement import CODE, NAMES, SAME, WORDS
+from excise.agreement import SAME, WORDS
 from excise.components import components
 from excise.patches import DISTANCE, LINKAGE, Patch, Pool, differences, versions
 from excise.patches.differences import BlockSide
-from excise_server.candidates.near import LANDED, NearPatches
+from excise_server.candidates.whole import LANDED, WholePatches
 from excise_server.duplicates.find import BUMPS, LEVEL_WORDS, Duplicates
 from excise_server.foundation.escape import visible
 from excise_server.foundation.inputs import Rejected, first_few
@@ -33,7 +33,7 @@ from excise_server.report.blocks import Cell, HunkOf, PageBlock, markdown, split
 from excise_server.report.documents import group_entry
 from excise_server.report.markdown import LONGEST_PAGE
 from excise_server.report.tables import UNWRAPPED
-from excise_server.report.words import THERE, digits, level_words, other_facets, plural
+from excise_server.report.words import digits, plural
 from excise_server.review.versions import SeriesPatch, partners
 from excise_server.wire import documents as d
 
@@ -45,8 +45,8 @@ class Grouped:
     """Patches, their clusters by edits, and what they are about.
 
     ``patch_of`` gives a patch with its hunks. ``duplicates`` are the pairs of the proposals that
-    the patches make, and ``issues`` the groups of these. ``near`` has their families, or is None if
-    no whole files are known. Of a watched queue ``new`` are the ids
+    the patches make, and ``issues`` the groups of these. ``whole`` has what whole files tell, or is
+    None if none are known. Of a watched queue ``new`` are the ids
     that came with this call (else None). ``about`` says what is to be known of the input, and
     ``map`` is for work by the thousand.
     """
@@ -59,15 +59,15 @@ class Grouped:
     issues: tuple[Cluster, ...]
     new: frozenset[str] | None = None
     about: tuple[str, ...] = ()
-    near: NearPatches | None = None
+    whole: WholePatches | None = None
     map: Map = map
 
     def same(self, a: str, b: str) -> str:
         """Return in which sense two patches are the same program, if whole files tell it."""
-        return "" if self.near is None else self.near.word(a, b)
+        return "" if self.whole is None else self.whole.word(a, b)
 
 
-NO_FAMILIES = "families need whole files: --repo DIR, if the patches apply to it"
+NO_FILES = "same code needs whole files: --repo DIR, if the patches apply to it"
 
 TOGETHER = 500
 """The number of patches that one process compares at a time."""
@@ -88,19 +88,18 @@ def cluster_document(grouped: Grouped, *, scores: bool) -> d.ClusterDocument:
     about += [f"other files, not patches: {queue.others:,}"] if queue.others else []
     if queue.again:
         about.append(f"sent to several lists, or twice, and counted once: {queue.again:,}")
-    near = grouped.near
-    families = [] if near is None else [own for part in near.parts for own in part.families]
+    whole = grouped.whole
     replaced = {entry.id for entry in patches if entry.replaced_by or entry.not_in}
-    issues = _issues(grouped, replaced, families)
-    if near is not None:
-        about += near.notes
-        landed = [name for name, reason in near.unread.items() if reason == LANDED]
-        about += [f"no family, as {LANDED}: {first_few(landed)}"] if landed else []
-        for name, reason in near.unread.items():
+    issues = _issues(grouped, replaced)
+    if whole is not None:
+        about += whole.notes
+        landed = [name for name, reason in whole.unread.items() if reason == LANDED]
+        about += [f"not compared, as {LANDED}: {first_few(landed)}"] if landed else []
+        for name, reason in whole.unread.items():
             if reason != LANDED:
-                notes[name].append(f"no family: {reason}")
+                notes[name].append(f"whole files not compared: {reason}")
     elif issues:
-        about.append(NO_FAMILIES)
+        about.append(NO_FILES)
     return d.ClusterDocument(
         signature=pool.signature,
         basis=pool.basis,
@@ -116,7 +115,6 @@ def cluster_document(grouped: Grouped, *, scores: bool) -> d.ClusterDocument:
         notes=dict(notes),
         about=about,
         rejected=list(map(d.RejectedEntry.of, queue.rejected)),
-        families=UNSET if near is None else families,
         new=UNSET if grouped.new is None else [name for name in ids if name in grouped.new],
         scores=[(ids[i], ids[j], value) for i, j, value in scored if value > 0]
         if scores
@@ -255,9 +253,7 @@ def _alikes(pool: Pool, pairs: Sequence[tuple[int, int, int]]) -> list[tuple[obj
     return found
 
 
-def _issues(
-    grouped: Grouped, replaced: set[str], families: Sequence[d.NearEntry]
-) -> list[d.IssueEntry]:
+def _issues(grouped: Grouped, replaced: set[str]) -> list[d.IssueEntry]:
     """Return what is not alone: the surest and largest issues first, explained ones last.
 
     A cluster is in one issue, that of its representative.
@@ -276,16 +272,9 @@ def _issues(
         for cluster in grouped.clusters
         for member in cluster.members
     }
-    # For each issue the one in which its patches are shown: those with the same code are shown
-    # together, and a family of which each would be alone.
-    sizes = Counter(of_patch.values())
-    edges: list[tuple[int, int]] = []
-    for family in families:
-        edits = [[of_patch[name] for name in edit.members] for edit in family.edits]
-        everyone = list(chain(*edits))
-        is_alone = all(sizes[issue] == 1 for issue in everyone)
-        for tied in [everyone] if is_alone else edits:
-            edges += pairwise(tied)
+    # For each issue the one in which its patches are shown: those with the same code together.
+    same = [] if grouped.whole is None else grouped.whole.same_code()
+    edges = [edge for names in same for edge in pairwise([of_patch[name] for name in names])]
     joined = {issue: own[0] for own in components(len(grouped.issues), edges) for issue in own}
     clusters: dict[int, list[int]] = defaultdict(list)
     for place, cluster in enumerate(grouped.clusters):
@@ -389,7 +378,7 @@ def pair_entries(
 
 
 class EditLines(NamedTuple):
-    """A cluster or family on a page: the patch to read, what the others are to it, and each.
+    """A cluster on a page: the patch to read, what the others are to it, and each.
 
     ``numbers`` are what it is to the representative of the issue, if it is another one. ``each``
     has the names of the others, their titles, what they are to it, in numbers, and their ids.
@@ -438,28 +427,9 @@ def issue_lines(document: d.ClusterDocument) -> list[IssueLines]:
         members[entry.cluster].append(entry)
     pairs = {frozenset((pair.new, pair.other)): pair for pair in document.pairs}
     new = set(_new(document))
-    families = document.families or []
-    family_of = {name: at for at, family in enumerate(families) for name in _names(family)}
     lines = []
     for issue in sorted(document.issues, key=lambda issue: new.isdisjoint(issue.members)):
-        parts: dict[tuple[bool, int], list[d.PatchEntry]] = defaultdict(list)
-        for entry in (entry for number in issue.clusters for entry in members[number]):
-            family = family_of.get(entry.id)
-            parts[(False, entry.cluster) if family is None else (True, family)].append(entry)
-        edits, count, near = [], 0, 0
-        for (is_family, number), own in parts.items():
-            words = None
-            if is_family:
-                place = {name: at for at, name in enumerate(_names(families[number]))}
-                own = sorted(own, key=lambda entry: place[entry.id])
-                words = _beside(families[number], own[0].id)
-                ids = {entry.id for entry in own}
-                count += sum(not ids.isdisjoint(edit.members) for edit in families[number].edits)
-                near += 1
-            else:
-                count += 1
-            edits.append(_edit(own, issue, pairs, new, words))
-        several = f"{plural(near, 'family')}, " if 0 < near < count else ""
+        edits = [_edit(members[number], issue, pairs, new) for number in issue.clusters]
         evidence, reasons = "", issue.reasons
         if reasons is not None:
             closes = [f"both close {', '.join(reasons.closes)}"] if reasons.closes else []
@@ -467,8 +437,8 @@ def issue_lines(document: d.ClusterDocument) -> list[IssueLines]:
             evidence = "   ".join([*closes, *where, *reasons.what[:1]]) or ", ".join(reasons.why)
         lines.append(
             IssueLines(
-                f"{plural(len(issue.members), 'patch')}, {several}"
-                f"{plural(count, 'edit' if near else 'cluster')}: {explained(issue)}",
+                f"{plural(len(issue.members), 'patch')}, "
+                f"{plural(len(issue.clusters), 'cluster')}: {explained(issue)}",
                 evidence,
                 tuple(edits),
             )
@@ -476,46 +446,20 @@ def issue_lines(document: d.ClusterDocument) -> list[IssueLines]:
     return lines
 
 
-def _names(family: d.NearEntry) -> list[str]:
-    return [name for edit in family.edits for name in edit.members]
-
-
-def _beside(family: d.NearEntry, first: str) -> dict[str, str]:
-    """Return what each patch of a family is to one of them, in words."""
-    words = {}
-    for edit in family.edits:
-        is_own = first in edit.members
-        for name, word, facets in zip(edit.members, edit.words, edit.other_facets, strict=True):
-            if is_own:
-                # The words are those beside the first of the edit.
-                same = word if first == edit.members[0] else CODE
-                words[name] = same + other_facets(facets)
-            elif edit.relation == NAMES and first in family.edits[0].members:
-                words[name] = level_words(NAMES, edit.renamed, THERE)
-            else:
-                words[name] = NEAR
-    return words
-
-
 def _edit(
     members: Sequence[d.PatchEntry],
     issue: d.IssueEntry,
     pairs: Mapping[frozenset[str], d.DuplicatePair],
     new: set[str],
-    words: Mapping[str, str] | None,
 ) -> EditLines:
-    """Return the lines of a cluster, or of a family: then `words` are those beside the first."""
+    """Return the lines of a cluster."""
     first, *rest = members
     by_word: dict[str, list[str]] = defaultdict(list)
     each = []
     for entry in rest:
-        if words is None:
-            where = ", in another file" if entry.in_another_file else ""
-            word = f"{entry.word}{', for another part' if entry.for_another_part else where}"
-            numbers = [f"{word} {digits(entry.similarity)}"]
-        else:
-            word = words[entry.id]
-            numbers = [word]
+        where = ", in another file" if entry.in_another_file else ""
+        word = f"{entry.word}{', for another part' if entry.for_another_part else where}"
+        numbers = [f"{word} {digits(entry.similarity)}"]
         pair = pairs.get(frozenset((first.id, entry.id)))
         facts = _facts(entry, first.id, new)
         name = _short(entry.id, first.id)
@@ -529,7 +473,7 @@ def _edit(
     facts = _facts(first, first.id, new)
 
     def place(word: str) -> int:
-        return (*WORDS, NEAR).index(word.partition(",")[0].partition(" (")[0])
+        return WORDS.index(word.partition(",")[0].partition(" (")[0])
 
     return EditLines(
         f"{first.id} ({', '.join(facts)})" if facts else first.id,
@@ -539,10 +483,6 @@ def _edit(
         tuple(each),
         first.id,
     )
-
-
-NEAR = "near"
-"""What members of one family are that are not the same program."""
 
 
 def explained(entry: d.DuplicatePair | d.IssueEntry) -> str:

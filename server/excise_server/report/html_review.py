@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from excise_server.report.blocks import ShownLine
 from excise_server.report.html_page import Child, Markup, element, joined, page, source
-from excise_server.report.page import EditLine, FamilyBlock, Page
+from excise_server.report.page import EditLine, GroupBlock, Page
 from excise_server.report.words import place_words
 from excise_server.wire import documents as d
 
@@ -98,8 +98,8 @@ class _TaskPage:
     def file_id(self, index: int) -> str:
         return f"{self.name}-f{index}"
 
-    def block(self, block: FamilyBlock) -> Markup:
-        """Return a family: where, the lines that tell, and its candidates edit by edit."""
+    def block(self, block: GroupBlock) -> Markup:
+        """Return a group: where, the lines that tell, and its candidates edit by edit."""
         title = element("h3", element("span", block.letter, class_="badge"), f" {block.head} ")
         head = element("div", title, self._where(block.where), class_="head")
         rows = []

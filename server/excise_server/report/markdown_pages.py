@@ -17,7 +17,7 @@ from excise_server.report.markdown import (
     fenced,
     inert,
 )
-from excise_server.report.page import FamilyBlock, HunkView, Page
+from excise_server.report.page import GroupBlock, HunkView, Page
 from excise_server.report.words import place_words, plural
 from excise_server.wire import documents as d
 
@@ -70,9 +70,9 @@ def _overview(page: Page) -> Iterator[str]:
     for task in page.rivals:
         if len(page.document.tasks) > 1:
             blocks.append(f"## {_inert(page.task_head(task))}")
-        families = page.blocks(task)
-        telling = 3 if len(families) <= 3 or page.verbose else 1
-        blocks += ("\n".join(_block(family, telling)) for family in families)
+        groups = page.blocks(task)
+        telling = 3 if len(groups) <= 3 or page.verbose else 1
+        blocks += ("\n".join(_block(group, telling)) for group in groups)
     yield from blocks if page.verbose else bounded(blocks, LONGEST_PAGE // 2, _WAY)
     singles = []
     for task in page.alone:
@@ -90,7 +90,7 @@ def _overview(page: Page) -> Iterator[str]:
     yield from _end(page)
 
 
-def _block(block: FamilyBlock, telling: int) -> Iterator[str]:
+def _block(block: GroupBlock, telling: int) -> Iterator[str]:
     only = block.edits[0] if block.size == 1 else None
     head = block.head if only is None else f"{block.head}: {only.names[0]}"
     yield f"- **{block.letter}** {_inert(head)} {_place(block.where)}".rstrip()
@@ -103,7 +103,7 @@ def _block(block: FamilyBlock, telling: int) -> Iterator[str]:
 
 
 def _place(where: Sequence[tuple[str, str]]) -> str:
-    """Return where a family changes something: the file and the function."""
+    """Return where a group changes something: the file and the function."""
     if not where:
         return ""
     path, function = where[0]

@@ -1,6 +1,6 @@
 """What the views of a review share: its blocks, the lines of a hunk, and who has what. Pure.
 
-The overview has a block for each family, and in it a line for each edit. Below it, or by
+The overview has a block for each group, and in it a line for those of each code. Below it, or by
 themselves, stand hunks: lines that a variant shares with the reference are named, not repeated.
 """
 
@@ -50,11 +50,11 @@ _OF_CODE = ("broken", "no-code", "comments-only")
 
 @dataclass(frozen=True, slots=True)
 class EditLine:
-    """One edit of a family: what its candidates are to each other, and what it alone has.
+    """Candidates of a group with the same code, and what they alone have.
 
     - ``names``: its candidates, each with what is said of it in brackets.
     - ``says``: "2 the same code", "1".
-    - ``line``: a changed line that no other edit of the family has, if that tells what differs.
+    - ``line``: a changed line that no others of the group have, if that tells what differs.
     """
 
     ids: tuple[str, ...]
@@ -64,8 +64,8 @@ class EditLine:
 
 
 @dataclass(frozen=True, slots=True)
-class FamilyBlock:
-    """A family as every page shows it: who, where, the lines that tell, and what differs.
+class GroupBlock:
+    """A group as every page shows it: who, where, the lines that tell, and what differs.
 
     - ``edits``: its edits; those of one candidate each, without a line of their own, are one.
     - ``about``: what all have in common, what members differ in, and what running them said.
@@ -88,7 +88,7 @@ class FamilyBlock:
 
 
 def letter(index: int) -> str:
-    """Return how a family is called on a page.
+    """Return how a group is called on a page.
 
     >>> letter(0), letter(25), letter(26)
     ('A', 'Z', 'AA')
@@ -118,7 +118,7 @@ class Page:
 
     @property
     def title(self) -> str:
-        """How many candidates, tasks and families there are."""
+        """How many candidates, tasks and groups there are."""
         tasks = self.document.tasks
         if not tasks:
             return NOTHING
@@ -127,8 +127,8 @@ class Page:
             nobody = "nobody competes; excise land says how they fit"
             return f"{count}, {plural(len(tasks), 'task')}: {nobody}"
         only = self.task_words(tasks[0]) if len(tasks) == 1 else ""
-        families = sum(len(task.families) for task in tasks)
-        several = f", {plural(families, 'family')}" if self.rivals else ""
+        groups = sum(len(task.groups) for task in tasks)
+        several = f", {plural(groups, 'group')}" if self.rivals else ""
         return f"{count}, {plural(len(tasks), 'task')}{only}{several}"
 
     def task_words(self, task: d.TaskEntry) -> str:
@@ -140,23 +140,23 @@ class Page:
 
     def task_head(self, task: d.TaskEntry) -> str:
         """Return the heading of one of several tasks."""
-        families = plural(len(task.families), "family")
+        groups = plural(len(task.groups), "group")
         count = plural(len(task.members), "candidate")
-        return f"Task {task.number}{self.task_words(task)}: {count}, {families}"
+        return f"Task {task.number}{self.task_words(task)}: {count}, {groups}"
 
-    def blocks(self, task: d.TaskEntry) -> list[FamilyBlock]:
-        """Return the families of a task, in their order."""
-        return [self._block(letter(n), family) for n, family in enumerate(task.families)]
+    def blocks(self, task: d.TaskEntry) -> list[GroupBlock]:
+        """Return the groups of a task, in their order."""
+        return [self._block(letter(n), group) for n, group in enumerate(task.groups)]
 
-    def _block(self, name: str, family: d.FamilyEntry) -> FamilyBlock:
-        members = [member for edit in family.edits for member in edit.members]
+    def _block(self, name: str, group: d.CandidateGroup) -> GroupBlock:
+        members = group.members
         facts = {member: self.facts(self.entries[member]) for member in members}
         common = [f for f in facts[members[0]] if all(f in facts[m] for m in members)]
         common = common if len(members) > 1 else []
-        differ = self._differ(family, members)
-        shows_line = len(family.edits) > 1 and (self.verbose or not (family.names or family.places))
+        differ = self._differ(group, members)
+        shows_line = len(group.edits) > 1 and (self.verbose or not (group.names or group.places))
         edits: list[EditLine] = []
-        for edit in family.edits:
+        for edit in group.edits:
             names = []
             for member in edit.members:
                 own = [fact for fact in facts[member] if fact not in common]
@@ -168,7 +168,7 @@ class Page:
             if edit.relation == NAMES:
                 renamed = level_words("", edit.renamed, THERE).strip()
                 says += f" the same up to names{' ' * bool(renamed)}{renamed}"
-            is_told = edit.line in family.lines
+            is_told = edit.line in group.lines
             line = self._cut(edit.line) if shows_line and not is_told else ""
             last = edits[-1] if edits else None
             if (
@@ -183,14 +183,13 @@ class Page:
                 edits[-1] = EditLine(ids, every, "1 each", "")
             else:
                 edits.append(EditLine(tuple(edit.members), tuple(names), says, line))
-        several = f" in {plural(len(family.edits), 'edit')}" * (len(family.edits) > 1)
-        head = f"{plural(len(members), 'candidate')}{several}"
+        head = plural(len(members), "candidate")
         about = [f"all: {', '.join(common)}"] if common else []
         if differ:
             about.append(f"differ in {differ}")
-        where = tuple((place.path, place.function) for place in family.where)
-        lines = tuple(map(self._cut, family.lines))
-        return FamilyBlock(name, head, where, lines, tuple(edits), tuple(about), len(members))
+        where = tuple((place.path, place.function) for place in group.where)
+        lines = tuple(map(self._cut, group.lines))
+        return GroupBlock(name, head, where, lines, tuple(edits), tuple(about), len(members))
 
     def _cut(self, line: str) -> str:
         """Return a changed line, cut where it is long around what others of its hunk have not."""
@@ -205,33 +204,31 @@ class Page:
                 beside += [row for row in rows if row != line[2:]]
         return shortened_beside(line, [line[:2] + row for row in beside], LONGEST_LINE)
 
-    def _differ(self, family: d.FamilyEntry, members: Sequence[str]) -> str:
-        """Say what the members of a family differ in, but for the lines of each.
+    def _differ(self, group: d.CandidateGroup, members: Sequence[str]) -> str:
+        """Say what the members of a group differ in, but for the lines of each.
 
         That only some have tests or docs, say, is told beside their names.
         """
-        if len(family.edits) == 1 and len(family.edits[0].members) == 1:
+        if len(group.edits) == 1 and len(group.edits[0].members) == 1:
             return ""
-        paths = {place.rpartition("#")[0] for place in family.places}
-        places = [f"#{p.rpartition('#')[2]}" if len(paths) == 1 else p for p in family.places]
+        paths = {place.rpartition("#")[0] for place in group.places}
+        places = [f"#{p.rpartition('#')[2]}" if len(paths) == 1 else p for p in group.places]
         parts = [
-            f"{what} ({_few(some)})" for what, some in (("names", family.names), ("place", places))
+            f"{what} ({_few(some)})" for what, some in (("names", group.names), ("place", places))
             if some
         ]  # fmt: skip
-        parts += ["comments"] * family.comments
+        parts += ["comments"] * group.comments
         kinds = [{file.kind for file in self.entries[member].files} for member in members]
-        told = {
-            kind for kind in family.facets if 0 < sum(kind in own for own in kinds) < len(kinds)
-        }
-        return ", ".join([*parts, *(kind for kind in family.facets if kind not in told)])
+        told = {kind for kind in group.facets if 0 < sum(kind in own for own in kinds) < len(kinds)}
+        return ", ".join([*parts, *(kind for kind in group.facets if kind not in told)])
 
     def facts(self, entry: d.CandidateEntry) -> list[str]:
         """Return what is said of a candidate: what decides its place, and what it does besides."""
         facts = [why for why in entry.why if not why.endswith(_COUNTED)]
         facts = facts[:1] if entry.broken else facts
         said = _BESIDE if entry.no_op or entry.stub or entry.broken else (*_OF_CODE, *_BESIDE)
-        cluster = self.document.clusters[entry.cluster - 1]
-        facts += [r.text for r in cluster.reasons if r.kind in said and entry.id in r.members]
+        group = self.document.tasks[entry.task - 1].groups[entry.group - 1]
+        facts += [r.text for r in group.reasons if r.kind in said and entry.id in r.members]
         facts += [check_words(check) for check in entry.checks]
         facts += ["still being written"] * entry.being_written
         if entry.uncommitted and self.verbose:
@@ -251,7 +248,7 @@ class Page:
                     facts.append(f"leaves {_few(paths)}" if kind == "scratch" else kind)
         return list(dict.fromkeys(shortened(fact, _LONGEST_FACT) for fact in facts))
 
-    def single(self, task: d.TaskEntry) -> FamilyBlock:
+    def single(self, task: d.TaskEntry) -> GroupBlock:
         """Return the candidate that is alone in its task."""
         [block] = self.blocks(task)
         return block
@@ -266,7 +263,7 @@ class Page:
                 for kind, of in entry.lines.items()
                 if of.files
             ]
-            parts.append(f"{entry.edit_size:,} tokens, cluster {entry.cluster}")
+            parts.append(f"{entry.edit_size:,} tokens, group {letter(entry.group - 1)}")
             parts += [f"branch {entry.branch}"] if entry.branch else []
             parts += [f"behind {entry.behind:,}"] if entry.behind else []
             notes = [note for note in entry.notes if note not in parts]
@@ -276,7 +273,7 @@ class Page:
             checks = "candidates that pass first; " * any(e.verdict for e in document.candidates)
             yield f"order: {checks}{order_words(document.intent)}"
         how = f"{document.linkage} linkage, distance {document.threshold:g}"
-        yield f"clusters: {len(document.clusters):,}, {how}"
+        yield f"groups: {sum(len(task.groups) for task in document.tasks):,}, {how}"
         yield from (f"note: {note}" for note in document.notes)
         yield f"origin {document.origin}, digest {document.digest}"
         yield document.signature
@@ -340,7 +337,7 @@ class Page:
             return []
         # The first candidate, or the first with the same code that also adds tests.
         first = self.document.candidates[0]
-        edits = [edit for task in self.document.tasks for of in task.families for edit in of.edits]
+        edits = [edit for task in self.document.tasks for of in task.groups for edit in of.edits]
         same = next(edit.members for edit in edits if first.id in edit.members)
         tests = (
             entry

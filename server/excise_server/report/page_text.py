@@ -17,7 +17,7 @@ from rich.text import Text
 from excise.text import raw_lines
 from excise_server.foundation.escape import printable, source_text
 from excise_server.report.blocks import ShownLine
-from excise_server.report.page import FamilyBlock, HunkView, Page
+from excise_server.report.page import GroupBlock, HunkView, Page
 from excise_server.report.tables import UNWRAPPED, Sentence, cut, filled
 from excise_server.report.words import plural
 from excise_server.wire import documents as d
@@ -27,7 +27,7 @@ MANY, MANY_LINES = 50, 40
 """Most lines of a page for so many candidates, on 80 columns."""
 
 MOST_ROOMY = 3
-"""Most families of a task of which more than one line is shown."""
+"""Most groups of a task of which more than one line is shown."""
 
 COLUMNS = 80
 """Columns for which these numbers are: on a narrower terminal it takes more lines."""
@@ -52,7 +52,7 @@ def most_lines(candidates: int) -> int:
 
 
 def page_lines(page: Page, out: Console) -> Iterator[RenderableType]:
-    """Yield the page: tasks, families and their edits, and what to do next."""
+    """Yield the page: tasks, groups and their edits, and what to do next."""
     shown = _Overview(page, out)
     if page.verbose:
         yield from shown.everything()
@@ -69,7 +69,7 @@ def page_lines(page: Page, out: Console) -> Iterator[RenderableType]:
 
 
 class _Room(NamedTuple):
-    """What is shown of a family: telling lines, lines of names of an edit, and edits.
+    """What is shown of a group: telling lines, lines of names of an edit, and edits.
 
     ``rows``: how many lines a single candidate has at most; 0: as a block.
     """
@@ -92,7 +92,7 @@ _Part = tuple[list[Text], int]
 
 
 class _Overview:
-    """The page, with so many telling lines of a family as there is room for."""
+    """The page, with so many telling lines of a group as there is room for."""
 
     def __init__(self, page: Page, out: Console) -> None:
         self.page = page
@@ -188,7 +188,7 @@ class _Overview:
             else:
                 yield list(self.block(block, room)), 1
 
-    def block(self, block: FamilyBlock, room: _Room) -> Iterator[Text]:
+    def block(self, block: GroupBlock, room: _Room) -> Iterator[Text]:
         only = block.edits[0] if block.size == 1 else None
         if only is not None and room.rows:
             yield from self.rows(block.letter, block, room.rows)
@@ -245,12 +245,12 @@ class _Overview:
             count -= 1
         yield from lines
 
-    def label(self, block: FamilyBlock, longest: int) -> str:
+    def label(self, block: GroupBlock, longest: int) -> str:
         """Return the name of a single candidate, with what is said of it, in so many columns."""
         name = printable(block.edits[0].names[0])
         return name if self.width == UNWRAPPED else _shorter(name, longest)
 
-    def rows(self, letter: str, block: FamilyBlock, most: int, pad: int = 0) -> Iterator[Text]:
+    def rows(self, letter: str, block: GroupBlock, most: int, pad: int = 0) -> Iterator[Text]:
         """Yield a candidate: its name, where, and the line that tells.
 
         It is one line, cut if ``most`` is 1. Otherwise what does not fit has a second one.
@@ -310,7 +310,7 @@ def _shorter(name: str, longest: int) -> str:
 
 
 def _place(where: Sequence[tuple[str, str]]) -> Text:
-    """Return where a family changes something: the file and the function."""
+    """Return where a group changes something: the file and the function."""
     if not where:
         return Text()
     path, function = where[0]

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypedDict
 
 import msgspec
 
@@ -19,11 +19,11 @@ from excise.clustering import DISTANCE, LINKAGE
 from excise.text import raw_lines
 from excise_server.foundation.escape import spelled, visible
 from excise_server.foundation.inputs import SourceError, first_few
-from excise_server.report.documents import group_entry, renamed_of
+from excise_server.report.documents import renamed_of
 from excise_server.report.words import disagree, words_of
 from excise_server.review.candidate import review_digest
 from excise_server.review.decided import decided_states
-from excise_server.review.families import COMMENT
+from excise_server.review.groups import COMMENT
 from excise_server.review.heads import Head, heads_of_hunk, qualified
 from excise_server.review.hunks import ReviewedFile, hunk_name, lines_named
 from excise_server.review.kinds import KINDS
@@ -42,36 +42,19 @@ AROUND = 3
 
 
 def review_document(review: Review) -> d.ReviewDocument:
-    """Return tasks with their families and hunks, candidates, scores, and who is left out."""
+    """Return tasks with their groups and hunks, candidates, scores, and who is left out."""
     candidates, order = review.candidates, [ranked.index for ranked in review.ranking]
-    ids, group = review.matrix.ids, 0
+    ids = review.matrix.ids
     words = words_of(ids, review.matrix.word)
     entries: list[d.CandidateEntry] = []
-    clusters: list[d.CandidateCluster] = []
     tasks: list[d.TaskEntry] = []
-    for number, (ranked, reasons) in enumerate(
-        zip(review.tasks, review.reasons, strict=True), start=1
-    ):
+    for number, ranked in enumerate(review.tasks, start=1):
         own: dict[int, d.CandidateEntry] = {}
-        for cluster, of_group in zip(ranked.clusters, reasons, strict=True):
-            group += 1
-            counts = review.verdicts.counts(ids[i] for i in cluster.members)
-            clusters.append(
-                d.CandidateCluster.of(
-                    group_entry(cluster, ids),
-                    task=number,
-                    passed=counts["passed"],
-                    failed=counts["failed"],
-                    undecided=counts["undecided"],
-                    words=[review.matrix.word(i, cluster.representative) for i in cluster.members],
-                    reasons=of_group,
-                )
-            )
+        for place, cluster in enumerate(ranked.clusters, start=1):
             for each in (each for each in ranked.ranking if each.index in cluster.members):
-                own[each.index] = _candidate(review, ranked, cluster, each, number, group)
+                own[each.index] = _candidate(review, ranked, cluster, each, number, place)
         entries += [own[each.index] for each in ranked.ranking]
         files = review.files[number - 1]
-        by_id = {entry.id: entry for entry in own.values()}
         members = [review.candidates.found[index] for index in own]
         shown = sorted(map(_file, files), key=lambda file: (KINDS.index(file.kind), file.path))
         task = d.TaskEntry(
@@ -82,7 +65,7 @@ def review_document(review: Review) -> d.ReviewDocument:
             by_issue={name: visible(issue) for name, issue in ranked.task.named.items()},
             disagree=disagree(ranked.ranking),
             digest=review_digest(review.candidates.origin, members),
-            families=[_family(each, files, by_id) for each in review.families[number - 1]],
+            groups=list(_groups(review, number, {entry.id: entry for entry in own.values()})),
             files=shown,
         )
         tasks.append(task)
@@ -98,7 +81,6 @@ def review_document(review: Review) -> d.ReviewDocument:
         candidates=entries,
         similarity=[[float(review.matrix.values[i, j]) for j in order] for i in order],
         words=[[words[i][j] for j in order] for i in order],
-        clusters=clusters,
         relations=relation_entries(review.relations),
         landed=[
             d.LandedEntry.of(
@@ -265,7 +247,7 @@ def _candidate(
         verdict=review.verdicts.outcome(candidate.id),
         checks=[d.CheckEntry.of(each) for each in review.verdicts.checks.get(candidate.id, ())],
         broken=[visible(why) for why in ranked.broken],
-        cluster=group,
+        group=group,
         representative=ranked.index == best,
         similarity=float(review.matrix.values[ranked.index, best]),
         word=review.matrix.word(ranked.index, best),
@@ -301,13 +283,52 @@ def _candidate(
     )
 
 
-# --- families ------------------------------------------------------------------------------------
+# --- groups --------------------------------------------------------------------------------------
 
 
-def _family(
-    family: d.NearEntry, files: Sequence[ReviewedFile], entries: Mapping[str, d.CandidateEntry]
-) -> d.FamilyEntry:
-    members = [member for edit in family.edits for member in edit.members]
+def _groups(
+    review: Review, number: int, entries: Mapping[str, d.CandidateEntry]
+) -> Iterator[d.CandidateGroup]:
+    """Yield the groups of a task: their numbers, what runs and facts say, and what tells them."""
+    matrix, at = review.matrix, number - 1
+    for cluster, reasons, (lines, edits) in zip(
+        review.tasks[at].clusters, review.reasons[at], review.edits[at], strict=True
+    ):
+        members = [member for edit in edits for member in edit.members]
+        counts = review.verdicts.counts(members)
+        best = cluster.representative
+        yield d.CandidateGroup(
+            members=members,
+            representative=matrix.ids[best],
+            min_similarity=cluster.min_similarity,
+            words=[matrix.word(matrix.ids.index(member), best) for member in members],
+            reasons=reasons,
+            passed=counts["passed"],
+            failed=counts["failed"],
+            undecided=counts["undecided"],
+            lines=lines,
+            edits=edits,
+            **_differences(edits, members, review.files[at], entries),
+        )
+
+
+class _Differences(TypedDict):
+    """The fields of a group about what its members differ in."""
+
+    where: list[d.WhereEntry]
+    names: list[str]
+    places: list[str]
+    comments: bool
+    facets: list[str]
+
+
+def _differences(
+    edits: Sequence[d.GroupEdit],
+    members: Sequence[str],
+    files: Sequence[ReviewedFile],
+    entries: Mapping[str, d.CandidateEntry],
+) -> _Differences:
+    """Return where the members of a group change something, and what they differ in."""
     code = [file for file in files if file.kind == "code"]
     code = [file for file in code if not {c.id for c in file.changes}.isdisjoint(members)]
     read = code or files
@@ -344,10 +365,9 @@ def _family(
         kind for member in members for kind, of in entries[member].lines.items()
         if of.files and kind != "code"
     )  # fmt: skip
-    facets = {facet for edit in family.edits for own in edit.other_facets for facet in own}
+    facets = {facet for edit in edits for own in edit.other_facets for facet in own}
     facets |= {kind for kind, count in kinds.items() if code and count < len(members)}
-    return d.FamilyEntry.of(
-        family,
+    return _Differences(
         where=[
             d.WhereEntry(path=spelled(path), function=visible(function))
             for (path, function), count in where.most_common()

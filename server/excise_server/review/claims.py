@@ -129,16 +129,22 @@ def given_twice(
         target = _text(candidate.old.get(path))
         if path in candidate.conflicts or not target or target == texts[0] or None in texts:
             continue
-        base, head = (names_of(path, text or "") for text in texts[:2])
-        # Most often the target's new lines have none of its names, and two texts are not parsed.
+        # Most often no name of the target is on lines that both sides add, and nothing is parsed.
         before = set((texts[0] or "").split("\n"))
-        words = set(_WORD.findall("\n".join(set(target.split("\n")) - before)))
-        new = [k for k, of in head.items() if len(of) == 1 and k not in base]
-        new = [key for key in new if words.issuperset(_WORD.findall(key[1]))]
-        merged, now = (names_of(path, text or "") if new else {} for text in (texts[2], target))
+        words = set[str].intersection(
+            *(
+                set(_WORD.findall("\n".join(set((text or "").split("\n")) - before)))
+                for text in (texts[1], target)
+            )
+        )
+        now = names_of(path, target)
+        new = [k for k, of in now.items() if len(of) == 1 and words.issuperset(_WORD.findall(k[1]))]
+        if not new:
+            continue
+        base, head, merged = (names_of(path, text or "") for text in texts)
         for key in new:
-            given = merged.get(key, ())
-            is_twice = len(given) == 2 and len(now.get(key, ())) == 1
+            counts = [len(given.get(key, ())) for given in (base, head, merged)]
+            is_twice = counts == [0, 1, 2]
             if is_twice and not is_one_thing(path, head[key], now[key]):
                 message = f"both it and the target give {printable(key[1])} ({shown_name(path)})"
                 yield Claim("collides", path, 0, message)

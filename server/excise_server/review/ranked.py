@@ -81,6 +81,7 @@ def rank_tasks(
                 linkage,
                 [compared.codes[i] for i in part],
                 [digests[i] for i in part],
+                [compared.codes_up_to_names[i] for i in part],
             )
         ]
         clusters.sort(key=lambda cluster: min(place[i] for i in cluster.members))

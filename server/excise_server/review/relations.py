@@ -14,13 +14,14 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache, partial
 from itertools import pairwise
-from typing import Literal, NamedTuple, get_args
+from typing import Literal, NamedTuple, Protocol, get_args
 
 from excise import CancelFlag, ScoreMatrix, languages
 from excise.components import components
 from excise.errors import Unparsable
-from excise.families import NEAR, grams, near
-from excise.order_free import Addition, Level, added, names_given
+from excise.levels import Level
+from excise.order_free import Addition, added, names_given
+from excise.order_free import Level as Place
 from excise.patches import FilePair
 from excise.preparation import Readings
 from excise.python_facts import Module
@@ -52,9 +53,6 @@ _RIVALS: frozenset[RelationWord] = frozenset(_WORDS[:4])
 
 MOST_EVIDENCE = 3
 """Most places of one kind that are named for a pair."""
-
-MOST_NEAR = 300
-"""Most candidates of which all pairs are looked at for likeness."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +141,14 @@ class _Edit(NamedTuple):
 
 
 _AdditionsOf = Callable[[str, str, int, str], tuple[Addition, ...] | None]
-_NamesOf = Callable[[str, str], Mapping[tuple[Level, str], list[str]]]
+
+
+class _NamesOf(Protocol):
+    """The names that a text gives (`CandidateReader.names`)."""
+
+    def __call__(
+        self, path: str, text: str, origin: str | None = None
+    ) -> Mapping[tuple[Place, str], list[str]]: ...
 
 
 class _Meeting(NamedTuple):
@@ -186,7 +191,6 @@ def relations(
         for other in set[int]().union(*(users[name] for name in edit.taken)) - {index}:
             related[min(index, other)].add(max(index, other))
     additions_of = cache(partial(additions, texts=reader.texts))
-    near_by = cache(lambda index: grams(matrix.statements(index)))
     every, known = [], dict[object, tuple[RelationReason, ...]]()
     for i, j in ((i, j) for i, others in enumerate(related) for j in sorted(others)):
         if cancel is not None:
@@ -194,7 +198,7 @@ def relations(
         a, b = edits[i], edits[j]
         meetings = list(_meetings(a, b, additions_of, reader.names))
         evidence = [
-            *_rivalry(a, b, meetings, partial(_level, matrix, i, j, near_by)),
+            *_rivalry(a, b, meetings, partial(matrix.level, i, j)),
             *reader.broken(a, b),
             *(why for each in meetings for why in each.evidence),
         ]
@@ -258,7 +262,7 @@ class CandidateReader:
         self.pairs, self.texts, self._readings = pairs, readings.texts, readings
         self._origins: dict[str, str] = {}
         self._edits: dict[str, _Edit] = {}
-        self._names: dict[tuple[str, str], dict[tuple[Level, str], list[str]]] = {}
+        self._names: dict[tuple[str, str], dict[tuple[Place, str], list[str]]] = {}
         self._python = PythonFiles(self._paths, self._module)
 
     def edit(self, candidate: Candidate) -> _Edit:
@@ -320,15 +324,22 @@ class CandidateReader:
             used |= added
         return taken, used
 
-    def names(self, path: str, text: str) -> Mapping[tuple[Level, str], list[str]]:
-        """Return the names that a text gives, by level (`excise.order_free.names_given`)."""
+    def names(
+        self, path: str, text: str, origin: str | None = None
+    ) -> Mapping[tuple[Place, str], list[str]]:
+        """Return the names that a text gives, by level (`excise.order_free.names_given`).
+
+        - ``origin``: a text of which it is a revision.
+        """
         if (path, text) not in self._names:
-            found: dict[tuple[Level, str], list[str]] = {}
+            found: dict[tuple[Place, str], list[str]] = {}
             grammar = languages.resolve(None, path, text)
             if grammar is not None and not is_large(text):
                 reading = Reading(grammar, timeout=PARSER_SECONDS, path=path)
                 with suppress(Unparsable, LookupError):
-                    found = names_given(self.texts.tree(text, reading), text, grammar)
+                    found = names_given(
+                        self.texts.tree(text, reading, origin=origin), text, grammar
+                    )
             self._names[path, text] = found
         return self._names[path, text]
 
@@ -467,8 +478,9 @@ def _in_file(
         if added is not None:
             evidence.append(added)
             continue
-        overlapping[0].update(own)
-        overlapping[1].update(other)
+        meeting = [(m, n) for m in own for n in other if _meet(x.hunks[m], y.hunks[n])]
+        overlapping[0].update(m for m, _ in meeting)
+        overlapping[1].update(n for _, n in meeting)
         if mine != theirs:
             line = min(mine[0][0], theirs[0][0]) + 1
             last = max(mine[-1][1], theirs[-1][1])
@@ -504,7 +516,8 @@ def _given_by_both(
     are none.
     """
     mine, theirs = (
-        names_of(path, "" if change.new is None else change.new.text or "") for change in (x, y)
+        names_of(path, "" if change.new is None else change.new.text or "", target)
+        for change in (x, y)
     )
     before = names_of(path, target)
     for key in mine.keys() & theirs.keys() - before.keys():
@@ -531,6 +544,17 @@ def _stretches(
             run = list[int](), list[int]()
         run[owner].append(index)
         ends = max(ends, hi)
+
+
+def _meet(a: tuple[int, int, str], b: tuple[int, int, str]) -> bool:
+    """Whether two hunks are at one place: they share a line, or one inserts beside the other.
+
+    Changes of two neighbouring lines conflict, but are no two ways of one thing.
+    """
+    (lo, hi, _), (start, stop, _) = a, b
+    if lo < hi and start < stop:
+        return lo < stop and start < hi
+    return lo <= stop and start <= hi
 
 
 def _added(
@@ -568,11 +592,12 @@ def additions(
 
 
 def _rivalry(
-    a: _Edit, b: _Edit, meetings: Sequence[_Meeting], level: Callable[[], RelationWord | None]
+    a: _Edit, b: _Edit, meetings: Sequence[_Meeting], level_of: Callable[[], Level | None]
 ) -> Iterator[RelationReason]:
     """Yield why two candidates are attempts at one task.
 
-    Of one who changes no code, and one who does, only the hunks of the first count.
+    The hunks of the one who has fewer count. Of one who changes no code, and one who does, those of
+    the first.
     """
     named = [_tasks_named(edit.candidate) for edit in (a, b)]
     if a.candidate.task and b.candidate.task:
@@ -584,27 +609,18 @@ def _rivalry(
     has_code = [edit.candidate.has_code for edit in (a, b)]
     kinds = frozenset[Kind](("code",)) if all(has_code) else a.kinds | b.kinds
     inside = [each for each in meetings if each.kind in kinds]
-    if inside and has_code[0] is has_code[1] and (word := level()) is not None:
-        yield RelationReason(word, "change the same statements" if word == "rivals" else word)
+    if inside and has_code[0] is has_code[1] and (level := level_of()) is not None:
+        word = next(word for word in _WORDS if word == level.word)
+        yield RelationReason(word, word)
     counts = [
         (sum(each.overlapping[side] for each in inside), edit.size(kinds))
         for side, edit in enumerate((a, b))
         if has_code[0] is has_code[1] or not has_code[side]
     ]
-    if all(0 < size <= 2 * count for count, size in counts):
-        shares = " and ".join(f"{count} of {size}" for count, size in counts)
-        yield RelationReason("rivals", f"{shares} hunks overlap")
-
-
-def _level(
-    matrix: ScoreMatrix, i: int, j: int, grams_of: Callable[[int], Counter[object]]
-) -> RelationWord | None:
-    """Return in which sense two are the same program, or that they are near as in a family."""
-    if (level := matrix.level(i, j)) is not None:
-        return next(word for word in _WORDS if word == level.word)
-    if len(matrix.ids) > MOST_NEAR:
-        return None
-    return "rivals" if near(grams_of(i), grams_of(j)) >= NEAR else None
+    fewest = min(size for _, size in counts)
+    count = max(count for count, size in counts if size == fewest)
+    if 0 < fewest <= 2 * count:
+        yield RelationReason("rivals", f"{count} of {fewest} hunks overlap")
 
 
 # --- tasks ----------------------------------------------------------------------------------------

@@ -285,12 +285,12 @@ class CompareDocument(Document, frozen=True, kw_only=True):
 # --- candidates -----------------------------------------------------------------------------------
 
 
-class FamilyEditEntry(Shape, frozen=True, kw_only=True):
-    """One edit of a family, and the candidates that make it, by rank.
+class GroupEdit(Shape, frozen=True, kw_only=True):
+    """One edit of a group, and the candidates that make it, by rank: they have the same code.
 
     - ``words``, ``other_facets``: what may be said of each beside the first of them, and in which
       facets other than code the two differ.
-    - ``relation``, ``renamed``: what may be said of it and the family's first edit, if they are the
+    - ``relation``, ``renamed``: what may be said of it and the group's first edit, if they are the
       same up to names, and what each calls by another name, this one first; else empty.
     - ``line``: a changed line, with its sign, that no other edit has; empty if it has none.
     """
@@ -308,30 +308,6 @@ class WhereEntry(Shape, frozen=True, kw_only=True):
 
     path: str
     function: str
-
-
-class NearEntry(Shape, frozen=True, kw_only=True):
-    """Edits near each other, each to be read.
-
-    ``lines`` are changed lines, with their signs, that most share and fewest others have.
-    """
-
-    lines: list[str]
-    edits: list[FamilyEditEntry]
-
-
-class FamilyEntry(NearEntry, frozen=True, kw_only=True):
-    """A family of candidates, with what more is known of it.
-
-    ``names``, ``places``, ``comments`` and ``facets`` are what its members differ in: new names,
-    hunks, whether comments, and files other than code.
-    """
-
-    where: list[WhereEntry]
-    names: list[str]
-    places: list[str]
-    comments: bool
-    facets: list[str]
 
 
 class EvidenceEntry(Shape, frozen=True, kw_only=True):
@@ -353,13 +329,25 @@ class RelationEntry(Shape, frozen=True, kw_only=True):
     evidence: list[EvidenceEntry]
 
 
-class CandidateCluster(ClusterEntry, frozen=True, kw_only=True):
-    """Candidates of one task that make similar edits."""
+class CandidateGroup(ClusterEntry, frozen=True, kw_only=True):
+    """Candidates of one task that make similar edits, in rank order.
 
-    task: int
+    - ``lines``: changed lines, with their signs, that most share and fewest others have.
+    - ``where``: the files and functions that they change.
+    - ``names``, ``places``, ``comments``, ``facets``: what its members differ in: new names, hunks,
+      whether comments, and files other than code.
+    """
+
     passed: int
     failed: int
     undecided: int
+    lines: list[str]
+    edits: list[GroupEdit]
+    where: list[WhereEntry]
+    names: list[str]
+    places: list[str]
+    comments: bool
+    facets: list[str]
 
 
 class LinesEntry(Shape, frozen=True, kw_only=True):
@@ -436,7 +424,7 @@ class CandidateEntry(Shape, frozen=True, kw_only=True):
     stub: bool
     broken: list[str]
     syntax_errors: bool
-    cluster: int
+    group: int
     representative: bool
     similarity: float
     word: Word
@@ -561,7 +549,7 @@ class TaskEntry(Shape, frozen=True, kw_only=True):
     by_issue: dict[str, str]
     disagree: bool
     digest: str
-    families: list[FamilyEntry]
+    groups: list[CandidateGroup]
     files: list[ReviewFileEntry]
 
 
@@ -582,7 +570,6 @@ class ReviewDocument(Document, frozen=True, kw_only=True):
     candidates: list[CandidateEntry]
     similarity: Values
     words: list[list[Word]]
-    clusters: list[CandidateCluster]
     relations: list[RelationEntry]
     other_tasks: list[list[str]]
     unchanged: list[str]
@@ -1047,9 +1034,9 @@ class ClusterDocument(Document, frozen=True, kw_only=True):
     """The output of ``cluster``: which patches are one issue, and in it the same edit.
 
     ``related`` is the signature of the issues. ``about`` says what is to be known of the input.
-    ``families`` are those of patches that change a file in common, where whole files are known:
-    then these also decide which words say that two are the same. With a state, ``new`` are the
-    patches that came with this call. ``scores`` are those of all pairs above 0, with ``-v``.
+    Where whole files are known, these decide which words say that two are the same. With a state,
+    ``new`` are the patches that came with this call. ``scores`` are those of all pairs above 0,
+    with ``-v``.
     """
 
     basis: str
@@ -1065,7 +1052,6 @@ class ClusterDocument(Document, frozen=True, kw_only=True):
     notes: dict[str, list[str]]
     about: list[str]
     rejected: list[RejectedEntry]
-    families: list[NearEntry] | UnsetType = UNSET
     new: list[str] | UnsetType = UNSET
     scores: list[tuple[str, str, float]] | UnsetType = UNSET
 

@@ -10,7 +10,7 @@ export type Icon = readonly [string, string?];
 
 /** A row of the view. */
 export interface Node {
-  /** A task has its candidates, if there are several tasks, or those of a family of edits; a group those that make one edit; `since` is what changed since the user looked; `aside` what was set aside. */
+  /** A task has its candidates, if there are several tasks, or those of a group; a group those with the same code; `since` is what changed since the user looked; `aside` what was set aside. */
   readonly kind: "task" | "group" | "candidate" | "file" | "since" | "aside" | "hidden" | "rejected";
   readonly id: string;
   readonly label: string;
@@ -35,7 +35,7 @@ const BROKEN: Icon = ["warning", "list.warningForeground"];
 const UNCHANGED: Icon = ["circle-slash", "disabledForeground"];
 const USUAL: Icon = ["git-commit"];
 
-/** The roots of a repository's candidates: tasks, families and groups in order, candidates, their files; `now` in seconds since 1970. */
+/** The roots of a repository's candidates: tasks and groups in order, candidates, their files; `now` in seconds since 1970. */
 export function roots(result: CandidatesDocument, now: number): Node[] {
   const labels = new Map(result.candidates.map(({ id, label }) => [id, label]));
   // How many candidates of a task change a file, by both.
@@ -43,8 +43,8 @@ export function roots(result: CandidatesDocument, now: number): Node[] {
   for (const { task, files } of result.candidates) {
     files.forEach((file) => touching.set(`${task} ${file.path}`, (touching.get(`${task} ${file.path}`) ?? 0) + 1));
   }
-  // Of those in a family its row says where they are.
-  const alone = result.tasks.flatMap(({ families }) => families.filter(({ edits }) => edits.length < 2));
+  // Of those in a group its row says where they are.
+  const alone = result.tasks.flatMap(({ groups }) => groups.filter(({ edits }) => edits.length < 2));
   const whereabouts = new Map(alone.flatMap(({ where, edits }) => edits.flatMap(({ members }) => members.map((id) => [id, placeOf(where[0])] as const))));
   const tasks = result.tasks.map((task): Node => {
     const { number, members, name } = task;
@@ -80,14 +80,14 @@ export function roots(result: CandidatesDocument, now: number): Node[] {
   return [...(tasks.length === 1 && first !== undefined ? first.children : tasks), ...(aside.children.length === 0 ? [] : [aside])];
 }
 
-/** The families of a task's candidates, and in each the edits with those that make them. A family of one edit is that alone. */
+/** The groups of a task's candidates, and in each those with the same code together. */
 function groupsOf(
   result: CandidatesDocument,
-  { number, members: everyone, families }: CandidatesDocument["tasks"][number],
+  { members: everyone, groups }: CandidatesDocument["tasks"][number],
   labels: ReadonlyMap<string, string>,
   nodeOf: (work: CandidateEntry) => Node,
 ): Node[] {
-  const reasons = result.clusters.flatMap((cluster) => (cluster.task === number ? cluster.reasons : []));
+  const reasons = groups.flatMap((group) => group.reasons);
   /** The facts that set candidates apart, with their names if they do not hold for all. */
   const factsOf = (ids: readonly string[]): string[] =>
     reasons.flatMap(({ kind, text, members: some }) => {
@@ -96,15 +96,15 @@ function groupsOf(
       const names = own.map((id) => plain(labels.get(id) ?? id, 40)).join(", ");
       return own.length === 0 ? [] : [own.length === ids.length ? plain(text, 160) : `${plain(text, 160)} (${names})`];
     });
-  return families.flatMap((family) => {
-    const edits = family.edits.flatMap(({ members, words, relation, line }) => {
+  return groups.flatMap((group) => {
+    const edits = group.edits.flatMap(({ members, words, relation, line }) => {
       const nodes = result.candidates.filter(({ id }) => members.includes(id)).map(nodeOf);
-      const own = family.edits.length < 2 || line === "" ? "" : plain(line, 80);
+      const own = group.edits.length < 2 || line === "" ? "" : plain(line, 80);
       const facts = joined(own, plain(relation, 40), [...new Set(factsOf(members))].join("; "));
       return groupNode({ members, representative: members[0] ?? "", min_similarity: 1 }, words, nodes, everyone.length, facts);
     });
-    const all = family.edits.reduce((sum, edit) => sum + edit.members.length, 0);
-    return family.edits.length < 2 ? edits : [familyNode(all, told(edits), placeOf(family.where[0]), family.lines)];
+    const all = group.edits.reduce((sum, edit) => sum + edit.members.length, 0);
+    return group.edits.length < 2 ? edits : [similarNode(all, told(edits), placeOf(group.where[0]), group.lines)];
   });
 }
 
@@ -123,12 +123,11 @@ export function documentGroups(uri: string, report: ReportResult, known: Readonl
   return told(groups);
 }
 
-/** Edits of one family, which are not the same for that: each is to be read. */
-function familyNode(all: number, children: readonly Node[], place: string, lines: readonly string[]): Node {
-  const edits = children.length < all ? ` in ${children.length} edits` : "";
-  const id = `family ${children.map((child) => child.id).join(" ")}`;
-  const tooltip = ["They change the same lines in similar ways: read each. Most of them have:", ...lines.map((line) => plain(line, 160))];
-  return { kind: "task", id, label: `${count(all, "candidate")}${edits}`, description: joined(place, "read each"), tooltip, icon: ["library"], children };
+/** A group of similar edits, which are not the same for that: each is to be read. */
+function similarNode(all: number, children: readonly Node[], place: string, lines: readonly string[]): Node {
+  const id = `similar ${children.map((child) => child.id).join(" ")}`;
+  const tooltip = ["Their edits are similar: read each. Most of them have:", ...lines.map((line) => plain(line, 160))];
+  return { kind: "task", id, label: count(all, "candidate"), description: joined(place, "read each"), tooltip, icon: ["library"], children };
 }
 
 /** A group, or the candidate that is alone in it, with the facts that set it apart. */
@@ -217,7 +216,7 @@ function candidateNode(
   };
 }
 
-/** The function, or else the file, in which a family's edits are. */
+/** The function, or else the file, in which a group's edits are. */
 function placeOf(where: { readonly path: string; readonly function: string } | undefined): string {
   return where === undefined ? "" : plain(where.function === "" ? path.posix.basename(where.path) : (where.function.split(".").at(-1) ?? ""), 24);
 }

@@ -1,5 +1,5 @@
 // The answer of `excise/candidates` for three candidates of one task, to be changed by each test.
-import type { CandidateCluster, CandidateEntry, CandidatesDocument } from "../../src/protocol";
+import type { CandidateEntry, CandidateGroup, CandidatesDocument } from "../../src/protocol";
 
 export function work(id: string, more: Partial<CandidateEntry> = {}): CandidateEntry {
   return {
@@ -14,7 +14,7 @@ export function work(id: string, more: Partial<CandidateEntry> = {}): CandidateE
     verdict: null,
     no_op: false,
     syntax_errors: false,
-    cluster: 1,
+    group: 1,
     representative: false,
     kind: "worktree",
     folder: `/home/mina/${id}`,
@@ -32,17 +32,23 @@ export function work(id: string, more: Partial<CandidateEntry> = {}): CandidateE
   };
 }
 
-/** The entry of a task, in which each family is a list of edits, and an edit its candidates. */
-export function task(number: number, name: string | null, ...families: string[][][]): CandidatesDocument["tasks"][number] {
-  const edit = (members: string[]): CandidatesDocument["tasks"][number]["families"][number]["edits"][number] => ({ members, words: members.map(() => "identical"), relation: "", line: "+ y" });
-  return { number, name, digest: "", members: families.flat(2), families: families.map((edits) => ({ lines: ["+ x = 1"], where: [], names: [], edits: edits.map(edit) })), files: [] };
+const FACTS = new Map([["worktree:ada", "adds no tests"], ["worktree:bo", "adds no tests"], ["branch:chen", "deletes 12 lines"]]);
+
+/** A group, in which an edit is the candidates with the same code. */
+function group(...edits: string[][]): CandidateGroup {
+  const members = edits.flat();
+  const [representative = ""] = members;
+  const facts = new Set(members.flatMap((id) => FACTS.get(id) ?? []));
+  return {
+    ...{ members, representative, min_similarity: 1, words: members.map(() => "identical"), lines: ["+ x = 1"], where: [], names: [], passed: 0, failed: 0, undecided: 0 },
+    edits: edits.map((own) => ({ members: own, words: own.map(() => "identical"), relation: "", line: "+ y" })),
+    reasons: [...facts].map((text) => ({ kind: "tests", text, members: members.filter((id) => FACTS.get(id) === text) })),
+  };
 }
 
-export function cluster(members: string[], facts: string[] = []): CandidateCluster {
-  const reasons = facts.map((text) => ({ kind: "tests", text, members }));
-  const [representative = ""] = members;
-  const words = members.map(() => "identical");
-  return { task: 1, members, representative, min_similarity: 1, reasons, words, passed: 0, failed: 0, undecided: 0 };
+/** The entry of a task, in which each group is a list of edits. */
+export function task(number: number, name: string | null, ...groups: string[][][]): CandidatesDocument["tasks"][number] {
+  return { number, name, digest: "", members: groups.flat(2), groups: groups.map((edits) => group(...edits)), files: [] };
 }
 
 export function candidates(more: Partial<CandidatesDocument> = {}): CandidatesDocument {
@@ -51,12 +57,11 @@ export function candidates(more: Partial<CandidatesDocument> = {}): CandidatesDo
     repository: "/home/mina/shop",
     ...{ signature: "", digest: "", decided: {}, changed: [], origin: "", words: [], notes: [] },
     similarity: [],
-    clusters: [cluster(ids.slice(0, 2), ["adds no tests"]), cluster(["branch:chen"], ["deletes 12 lines"])],
     tasks: [task(1, null, [ids.slice(0, 2)], [ids.slice(2)])],
     candidates: [
       work("worktree:ada", { representative: true }),
       work("worktree:bo", { identical: ["worktree:ada"] }),
-      work("branch:chen", { cluster: 2, kind: "branch", folder: null, branch: "chen" }),
+      work("branch:chen", { group: 2, kind: "branch", folder: null, branch: "chen" }),
     ],
     ...{ rejected: [], landed: [] },
     set_aside: [],

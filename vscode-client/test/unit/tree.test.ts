@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { type Node, age, documentGroups, fileTooltip, fileWords, iconOf, isReviewed, reviewFiles, roots, share } from "../../src/candidates/tree";
 import { type Circumstances, viewState } from "../../src/candidates/view";
 import type { FileEntry } from "../../src/protocol";
-import { candidates, cluster, task, work } from "./candidates";
+import { candidates, task, work } from "./candidates";
 import { report } from "./report";
 
 const NOW = 1_700_000_000;
@@ -16,7 +16,7 @@ function shape(node: Node): unknown {
 
 function lone(more: Parameters<typeof work>[1]): Node {
   const tasks = [task(1, null, [["worktree:x"]])];
-  const [node] = roots(candidates({ clusters: [cluster(["worktree:x"])], tasks, candidates: [work("worktree:x", more)] }), NOW);
+  const [node] = roots(candidates({ tasks, candidates: [work("worktree:x", more)] }), NOW);
   assert.ok(node?.kind === "candidate");
   return node;
 }
@@ -28,12 +28,12 @@ test("groups stand in order, and a group of one has no row of its own", () => {
   assert.match(nodes[1]?.description ?? "", /^\+3 −1 · deletes 12 lines$/);
 });
 
-test("edits of a family are one row above them, which does not call them the same", () => {
+test("edits of a group are one row above them, which does not call them the same", () => {
   const tasks = [task(1, null, [["worktree:ada", "worktree:bo"], ["branch:chen"]])];
-  const [family, ...more] = roots(candidates({ tasks }), NOW);
-  assert.ok(family);
-  assert.deepEqual(shape(family), ["3 candidates in 2 edits", [["2 of 3 are identical", ["ada", "bo"]], "chen"]]);
-  assert.deepEqual([family.kind, family.description, family.tooltip.at(-1), more], ["task", "read each", "+ x = 1", []]);
+  const [alike, ...more] = roots(candidates({ tasks }), NOW);
+  assert.ok(alike);
+  assert.deepEqual(shape(alike), ["3 candidates", [["2 of 3 are identical", ["ada", "bo"]], "chen"]]);
+  assert.deepEqual([alike.kind, alike.description, alike.tooltip.at(-1), more], ["task", "read each", "+ x = 1", []]);
   const [apart] = roots(candidates({ tasks: [task(1, null, [["worktree:ada"], ["worktree:bo"], ["branch:chen"]])] }), NOW);
   assert.ok(apart);
   assert.equal(apart.label, "3 candidates");
@@ -42,12 +42,12 @@ test("edits of a family are one row above them, which does not call them the sam
 
 test("what decides comes first: taken, changed since somebody looked, where, and the reason", () => {
   const tasks = [{ ...task(1, null, [["worktree:ada"], ["worktree:bo"]], [["branch:chen"]]) }];
-  const [family, other] = tasks[0]?.families ?? [];
-  assert.ok(family && other);
+  const [alike, other] = tasks[0]?.groups ?? [];
+  assert.ok(alike && other);
   const where = [{ path: "src/a.py", function: "Auth.build_header" }];
   const decided = { "worktree:ada": "taken", "branch:chen": "passed over" };
-  const families = [{ ...family, where }, { ...other, where: [{ path: "src/b.py", function: "" }] }];
-  const nodes = roots(candidates({ tasks: tasks.map((one) => ({ ...one, families })), decided, changed: ["worktree:bo"] }), NOW);
+  const groups = [{ ...alike, where }, { ...other, where: [{ path: "src/b.py", function: "" }] }];
+  const nodes = roots(candidates({ tasks: tasks.map((one) => ({ ...one, groups })), decided, changed: ["worktree:bo"] }), NOW);
   const [ada, bo, chen] = [...(nodes[0]?.children ?? []), nodes[1]];
   assert.equal(nodes[0]?.description, "build_header · read each");
   assert.match(ada?.description ?? "", /^taken · \+3 −1 · /);
@@ -59,19 +59,16 @@ test("what decides comes first: taken, changed since somebody looked, where, and
 
 test("groups that would read alike begin with their names", () => {
   const ids = ["a", "b", "c", "d"].map((name) => `worktree:${name}`);
-  const clusters = [cluster(ids.slice(0, 2)), cluster(ids.slice(2))];
-  const ranking = ids.map((id, at) => work(id, { cluster: at < 2 ? 1 : 2 }));
-  const nodes = roots(candidates({ clusters, candidates: ranking, tasks: [task(1, null, [ids.slice(0, 2)], [ids.slice(2)])] }), NOW);
+  const ranking = ids.map((id, at) => work(id, { group: at < 2 ? 1 : 2 }));
+  const nodes = roots(candidates({ candidates: ranking, tasks: [task(1, null, [ids.slice(0, 2)], [ids.slice(2)])] }), NOW);
   assert.deepEqual(nodes.map(({ description }) => description), ["a, b", "c, d"]);
 });
 
 test("several tasks are told apart, and what was set aside comes last", () => {
   const tasks = [task(1, "fix-7", [["worktree:ada", "worktree:bo"]]), task(2, null, [["branch:chen"]])];
-  const [first, second] = candidates().clusters;
-  assert.ok(first && second);
   const ranking = candidates().candidates.map((one) => (one.id === "branch:chen" ? { ...one, task: 2 } : one));
   const set_aside = [{ id: "branch:old", label: "old", state: "hidden" as const, digest: "" }];
-  const nodes = roots(candidates({ tasks, clusters: [first, { ...second, task: 2 }], candidates: ranking, set_aside }), NOW);
+  const nodes = roots(candidates({ tasks, candidates: ranking, set_aside }), NOW);
   assert.deepEqual(nodes.map(shape), [
     ["fix-7", [["Both are identical", ["ada", "bo"]]]],
     ["Task 2", ["chen"]],

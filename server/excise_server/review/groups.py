@@ -1,7 +1,4 @@
-"""Families of a task: edits near each other, with the lines that tell them apart. Pure.
-
-A family is a heading for people, who read each of its edits: it votes for nothing.
-"""
+"""What tells the groups of a task apart: changed lines, and who has the same code. Pure."""
 
 from __future__ import annotations
 
@@ -10,20 +7,16 @@ from collections import Counter
 from collections.abc import Sequence
 
 from excise import ScoreMatrix
-from excise.families import families
 from excise.patches import Patch
 from excise_server.foundation.escape import visible
 from excise_server.review.kinds import kind_of
-from excise_server.wire.documents import FamilyEditEntry, NearEntry
+from excise_server.wire.documents import GroupEdit
 
 MOST_LINES = 3
-"""Most lines that are shown of what tells a family from others."""
+"""Most lines that are shown of what tells a group from others."""
 
 FEW = 3
-"""Most families of a task of which more than one line is shown."""
-
-MOST_MEMBERS = 300
-"""Most candidates of a task that are looked at for families."""
+"""Most groups of a task of which more than one line is shown."""
 
 _SAYS = re.compile(rb"\w")
 COMMENT = re.compile(r"[+-] (#|//|/\*|\*|--|<!--|\"\"\"|''')")
@@ -33,31 +26,20 @@ Lines = dict[str, None]
 """Changed lines, each with its sign and without its indentation, in the order of the files."""
 
 
-def task_families(
-    matrix: ScoreMatrix, chosen: Sequence[int], patches: Sequence[Patch]
-) -> tuple[NearEntry, ...]:
-    """Return the families of a task, and in each its edits, in the order of the best candidates.
-
-    The candidates of an edit have the same code. In a task of more than `MOST_MEMBERS`, each edit
-    is a family of its own.
+def task_edits(
+    matrix: ScoreMatrix, groups: Sequence[Sequence[int]], patches: Sequence[Patch]
+) -> list[tuple[list[str], list[GroupEdit]]]:
+    """Return for each group of a task the lines that tell it, and its edits: one for each code.
 
     - ``matrix``: all candidates of the review.
-    - ``chosen``: the indices of those of the task, the best first.
+    - ``groups``: by index the members of each, the best first.
     - ``patches``: the changes of each candidate of the review.
     """
-    changed = {index: _changed_lines(patches[index]) for index in chosen}
-    if 1 < len(chosen) <= MOST_MEMBERS:
-        of_task = families(matrix, chosen)
-    else:
-        by_code: dict[str, list[int]] = {}
-        for index in chosen:
-            by_code.setdefault(matrix.codes[index], []).append(index)
-        of_task = tuple(map(tuple, by_code.values()))
-    most = MOST_LINES if len(of_task) <= FEW else 1
-    return tuple(
-        NearEntry(lines=_telling(members, changed, most), edits=_edits(matrix, members, changed))
-        for members in of_task
-    )
+    changed = {index: _changed_lines(patches[index]) for group in groups for index in group}
+    most = MOST_LINES if len(groups) <= FEW else 1
+    return [
+        (_telling(members, changed, most), _edits(matrix, members, changed)) for members in groups
+    ]
 
 
 def _changed_lines(patch: Patch) -> Lines:
@@ -74,7 +56,7 @@ def _changed_lines(patch: Patch) -> Lines:
 
 def _edits(
     matrix: ScoreMatrix, members: Sequence[int], changed: dict[int, Lines]
-) -> list[FamilyEditEntry]:
+) -> list[GroupEdit]:
     by_code: dict[str, list[int]] = {}
     for index in members:
         by_code.setdefault(matrix.codes[index], []).append(index)
@@ -84,7 +66,7 @@ def _edits(
         alone = [line for line in changed[own[0]] if line not in others]
         level = None if own[0] == members[0] else matrix.level(own[0], members[0])
         edits.append(
-            FamilyEditEntry(
+            GroupEdit(
                 members=[matrix.ids[index] for index in own],
                 words=[matrix.word(index, own[0]) for index in own],
                 other_facets=[list(matrix.beside(index, own[0])) for index in own],

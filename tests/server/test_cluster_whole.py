@@ -1,4 +1,4 @@
-"""``excise cluster`` where whole files are known: same code and families, as review has them."""
+"""``excise cluster`` where whole files are known: the words that review has."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ EDITS = {
     "agent/dana": SHOP.replace("return len(items)", "return sum(1 for item in items if item)"),
     "agent/docs": None,
 }
-"""Two with the same code, one the same up to a name, one near them, and one of something else."""
+"""Two with the same code, one the same up to a name, one like them, and one of something else."""
 
 
 @pytest.fixture(scope="module")
 def repo(tmp_path_factory):
-    place = tmp_path_factory.mktemp("families")
+    place = tmp_path_factory.mktemp("whole")
     patch = pytest.MonkeyPatch()
     made = Repo(place / "repo", place / "home").init()
     for name in ("GIT_CONFIG_GLOBAL", "HOME"):
@@ -79,62 +79,43 @@ def number_of(name):
     return f"{list(EDITS).index(name)}.patch"
 
 
-def families_of(document, named=lambda name: name):
-    """The families with more than one patch, each by its edits, with the words in them."""
+def same_of(document, named=lambda name: name):
+    """The pairs that are the same program, with the words."""
     return {
-        frozenset(
-            (frozenset(map(named, edit["members"])), edit["relation"]) for edit in family["edits"]
-        )
-        for family in document["families"]
-        if sum(len(edit["members"]) for edit in family["edits"]) > 1
-    }
+        (frozenset(map(named, (pair["new"], pair["other"]))), pair["same_edit"]["word"])
+        for pair in document["pairs"]
+        if pair["same_edit"] and pair["same_edit"]["word"].startswith("same ")
+        and pair["same_edit"]["word"] != "same place"
+    }  # fmt: skip
 
 
 EXPECTED = {
-    frozenset(
-        {
-            (frozenset({"agent/ada", "agent/bo"}), ""),
-            (frozenset({LONG}), "same up to names"),
-            (frozenset({ARABIC}), ""),
-        }
-    )
+    (frozenset({"agent/ada", "agent/bo"}), "same code"),
+    (frozenset({"agent/ada", LONG}), "same up to names"),
+    (frozenset({"agent/bo", LONG}), "same up to names"),
 }
 
 
-def test_heads_have_the_families_of_review(repo):
+def test_heads_have_the_words_of_review(repo):
     document = heads(repo, "--format", "json").json
-    assert families_of(document) == EXPECTED
-    bare = excise(
-        "cluster", "--git", "agent/*", "--repo", str(repo.path.parent / "bare.git"),
-        "--format", "json",
-    )  # fmt: skip
-    assert families_of(bare.json) == EXPECTED
+    assert same_of(document) == EXPECTED
+    bare = str(repo.path.parent / "bare.git")
+    found = excise("cluster", "--git", "agent/*", "--repo", bare, "--format", "json").json
+    assert same_of(found) == EXPECTED
     asked = ("review", "--git", "agent/*", "--repo", str(repo.path), "--issue", "negative totals")
     review = excise(*asked, "--format", "json").json
-    names = {entry["id"]: entry["branch"] for entry in review["candidates"]}
-    (task,) = [task for task in review["tasks"] if len(task["members"]) > 1]
-    assert families_of(task, names.__getitem__) == EXPECTED
-    same = {
-        frozenset((pair["new"], pair["other"])): pair["same_edit"]["word"]
-        for pair in document["pairs"]
-        if pair["same_edit"]
-    }
-    labels = {name: place for place, entry in enumerate(review["candidates"])
-              for name in [entry["branch"]]}  # fmt: skip
-    words = review["words"]
-    for a, b in ((a, b) for a, b in map(tuple, same) if same[frozenset((a, b))][:4] == "same"):
-        assert words[labels[a]][labels[b]] == same[frozenset((a, b))]
-    assert {"same code", "same up to names"} <= {*same.values()}
+    places = {entry["branch"]: at for at, entry in enumerate(review["candidates"])}
+    for (a, b), word in EXPECTED:
+        assert review["words"][places[a]][places[b]] == word
 
 
-def test_mails_have_the_families_of_heads_where_they_apply(repo):
+def test_mails_have_the_words_of_heads_where_they_apply(repo):
     alone = mails(repo, "--format", "json").json
-    assert "families" not in alone
-    assert "families need whole files: --repo DIR, if the patches apply to it" in alone["about"]
+    assert "same code needs whole files: --repo DIR, if the patches apply to it" in alone["about"]
+    names = {number_of(name): name for name in EDITS}
     for onto in ((), ("--onto", "main~1")):
         whole = mails(repo, "--repo", str(repo.path), *onto, "--format", "json").json
-        names = {number_of(name): name for name in EDITS}
-        assert families_of(whole, names.__getitem__) == EXPECTED
+        assert same_of(whole, names.__getitem__) == EXPECTED
         # The same edit by its hunks and by its files has the same number.
         numbers = ("what", "where", "why")
         before, after = (
@@ -144,18 +125,14 @@ def test_mails_have_the_families_of_heads_where_they_apply(repo):
         assert before == after
     state = ("--state", str(repo.path.parent / "queue.state"))
     kept = mails(repo, "--repo", str(repo.path), *state, "--format", "json").json
-    assert families_of(kept, names.__getitem__) == EXPECTED
+    assert same_of(kept, names.__getitem__) == EXPECTED
 
 
-def test_a_page_has_a_line_for_each_family(repo):
+def test_a_page_has_the_words(repo):
     page = heads(repo).out
-    assert "4 patches, 1 family, 3 edits: likely the same issue" in page
-    lines = [line.strip() for line in page.split("\n")]
     assert "● agent/ada" in page
-    assert {"same code: agent/bo", f"same up to names: {LONG}", f"near: {ARABIC}"} <= {*lines}
-    for format in ("markdown", "html"):
-        text = heads(repo, "--format", format).out
-        assert "1 family, 3 edits" in text
+    assert "same code: agent/bo" in page
+    assert "same up to names" in page
     whole = heads(repo, "-v").out
     assert "what: changed words; where: changed places; why: messages" in whole
 
@@ -169,7 +146,7 @@ def test_a_narrow_page_has_a_line_for_each_word(repo):
         lines = out.file.getvalue().rstrip("\n").split("\n")
         assert max(map(cell_len, lines)) <= width
         told = [line.strip().partition(":")[0] for line in lines]
-        assert {"same code", "same up to names", "near"} <= {*told}
+        assert {"same code", "same up to names"} <= {*told}
 
 
 def test_what_does_not_apply_is_said_and_stays(repo, tmp_path):
@@ -179,31 +156,18 @@ def test_what_does_not_apply_is_said_and_stays(repo, tmp_path):
     (tmp_path / "gone.patch").write_text("--- a/none.py\n+++ b/none.py\n@@ -1 +1 @@\n-a\n+b\n")
     ran = mails(repo, str(tmp_path), "--repo", str(repo.path), "--format", "json")
     assert ran.code == 0
-    assert families_of(ran.json) != set()
+    assert same_of(ran.json) != set()
     for name in ("odd.patch", "gone.patch"):
         (note,) = ran.json["notes"][name]
-        assert note.startswith("no family: ")
+        assert note.startswith("whole files not compared: ")
     assert {"odd.patch", "gone.patch"} <= {entry["id"] for entry in ran.json["patches"]}
 
 
-def test_commits_of_a_range_and_series_have_no_families(repo, tmp_path):
+def test_commits_of_a_range_are_not_compared(repo):
     ran = excise(
         "cluster", "--git", "main~1..agent/ada", "--repo", str(repo.path), "--format", "json"
     )
-    assert ran.json["families"] == []
     assert any("commits of a range" in line for line in ran.json["about"])
-    text = b"".join(
-        b"From: Ada <a@x>\nSubject: [PATCH %d/2] part\nMessage-ID: <%d>\nIn-Reply-To: <1>\n\n%b\n"
-        % (at, at, (repo.path.parent / "mails" / f"{at}.patch").read_bytes().split(b"---\n", 1)[1])
-        for at in (1, 2)
-    )
-    (tmp_path / "series.mbox").write_bytes(
-        b"From x\n" + text.replace(b"\nFrom: ", b"\nFrom x\nFrom: ")
-    )
-    ran = excise(
-        "cluster", str(tmp_path / "series.mbox"), "--repo", str(repo.path), "--format", "json"
-    )
-    assert ran.json["families"] == []
 
 
 def test_wrong_repositories(repo, tmp_path):
@@ -216,12 +180,12 @@ def test_wrong_repositories(repo, tmp_path):
 
 def test_bounds_are_said(repo, monkeypatch):
     """Too many that hang together are not looked at, and neither is what is beyond the first."""
-    from excise_server.candidates import near
+    from excise_server.candidates import whole
 
-    monkeypatch.setattr(near, "MOST_MEMBERS", 3)
+    monkeypatch.setattr(whole, "MOST_MEMBERS", 3)
     document = heads(repo, "--format", "json").json
-    assert document["families"] == []
+    assert same_of(document) == set()
     assert any("hang together" in line for line in document["about"])
-    monkeypatch.setattr(near, "MOST_PATCHES", 2)
+    monkeypatch.setattr(whole, "MOST_PATCHES", 2)
     document = heads(repo, "--format", "json").json
-    assert "families: only the first 2 patches are looked at" in document["about"]
+    assert "same code: only the first 2 patches are looked at" in document["about"]
