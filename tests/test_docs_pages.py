@@ -194,7 +194,7 @@ def test_a_page_is_called_in_the_navigation_what_its_title_says(page):
 
 
 WORDS = """
-    alignment base breaks broken candidate cluster collides conserved digest evidence family hunk
+    alignment base breaks broken candidate cluster collides conserved digest evidence group hunk
     intent level origin place revision rivals signature slot target task unit verdict
 """
 
