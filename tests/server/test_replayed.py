@@ -108,7 +108,7 @@ def candidate(name, path, base, target, text):
 def test_hunks_beside_each_other_go_together_if_both_are_named():
     one, two = (candidate(name, "m.txt", "a\nb\nc\n", "a\nb\nc\n", text)
                 for name, text in (("one", "A\nb\nc\n"), ("two", "a\nB\nc\n")))  # fmt: skip
-    with pytest.raises(SourceError, match="two choices overlap"):
+    with pytest.raises(SourceError, match="two choices conflict"):
         take([[one, two]], [Choice("one"), Choice("two")])
     named = [Choice("one", "m.txt", (0, 1)), Choice("two", "m.txt", (1, 2))]
     taken = take([[one], [two]], named)

@@ -169,7 +169,7 @@ def test_a_hunk_of_utf16_is_refused_by_name():
         taken(candidate, (1, 3))
     assert refused.value.hint == "take the whole file"
     other = proposed("bo", ENCODINGS["inside utf-16"][0], "é\nY\n".encode("utf-16"))
-    with pytest.raises(SourceError, match="two choices overlap"):
+    with pytest.raises(SourceError, match="two choices conflict"):
         take([[candidate, other]], [Choice(candidate.id), Choice(other.id)])
 
 

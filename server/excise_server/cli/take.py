@@ -70,7 +70,7 @@ def command(
       excise take claude-a | git apply             the same, applied to your files
 
     A hunk is named by the lines of the origin, as excise review shows it. Nothing is taken if two
-    choices overlap, or if the target has changed the same lines since (--conflicts takes such a
+    choices conflict, or if the target has changed the same lines since (--conflicts takes such a
     file with git's markers).
     If a file has the name of a candidate, write ./NAME.
 

@@ -152,7 +152,7 @@ def _overlap(a: NewLines | Fact, b: NewLines | Fact) -> OverlapError:
     hint = "take one of them"
     if any(isinstance(piece, NewLines) and piece.with_hunk for piece in (a, b)):
         hint += f", or {SPLIT_HINT}"
-    reason = f"two choices overlap: {a.name} and {b.name}"
+    reason = f"two choices conflict: {a.name} and {b.name}"
     return OverlapError(reason, (a.owner.id, b.owner.id), hint)
 
 
@@ -234,7 +234,7 @@ def check_names(files: Iterable[FileEdit], parts: Mapping[str, Sequence[TakenPar
             owners = [shown_name(part.candidate) for part in parts.get(file.old_path, ())]
             old_paths = f"{shown_name(by_path[file.path].old_path)} and {shown_name(file.old_path)}"
             who = f" ({first_few(owners)})" if owners else ""
-            reason = f"two choices overlap: {old_paths} would both be {shown_name(file.path)}{who}"
+            reason = f"two choices conflict: {old_paths} would both be {shown_name(file.path)}{who}"
             every = (*parts.get(by_path[file.path].old_path, ()), *parts.get(file.old_path, ()))
             raise OverlapError(reason, (part.candidate for part in every))
         by_path[file.path] = file

@@ -129,7 +129,7 @@ def take(
 ) -> Taken:
     """Compose the chosen parts into one change of the target.
 
-    Raises SourceError if a choice names nothing, two choices overlap, or one is in conflict with
+    Raises SourceError if a choice names nothing, two choices conflict, or one is in conflict with
     the target and not wanted with markers. Raises BrokenMixError if the parts, put together, lack a
     name or do not parse, although neither the origin nor any whole candidate is broken so.
 
