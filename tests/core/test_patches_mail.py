@@ -33,6 +33,16 @@ def test_a_patch_mail():
     assert found.patch.files[0].hunks[0].line == 12
 
 
+def test_a_diff_in_the_message_of_a_mail():
+    """What is indented is words, what is not is of the patch, as for `git am`."""
+    said = DIFF.replace(b"x.c", b"z.c")
+    quoted = b"".join(b"    " + line for line in said.splitlines(keepends=True))
+    for before, paths in ((quoted, ("x.c",)), (said, ("z.c", "x.c"))):
+        found = one(FROM + HEAD + b"\nWhy:\n\n" + before + b"\n---\n x.c | 2 +-\n\n" + DIFF)
+        assert found.patch.paths == paths
+        assert found.text.startswith("Why:")
+
+
 @pytest.mark.parametrize(
     ("encoding", "body"),
     [

@@ -46,6 +46,19 @@ def test_a_patch_gives_the_tree_that_git_has(tmp_path, monkeypatch, case):
     } == TREES[case]
 
 
+def test_ten_thousand_renames_in_one_cycle():
+    """Each file takes the name of the next, and edits one of them."""
+    n = 10_000
+    rename = "diff --git a/f{0} b/f{1}\nsimilarity index 100%\nrename from f{0}\nrename to f{1}\n"
+    edit = "--- a/f0\n+++ b/f1\n@@ -1 +1 @@\n-0\n+zero\n"
+    parts = [rename.format(at, (at + 1) % n) for at in range(n)]
+    patch = parse("".join([parts[0], edit, *parts[1:]]).encode())
+    sides = composed(patch, {}, lambda path: _side(f"{path[1:]}\n"))
+    assert sides.old.keys() == sides.new.keys() == {f"f{at}" for at in range(n)}
+    texts = {path: side.data for path, side in sides.new.items()}
+    assert texts == {f"f{(at + 1) % n}": b"%d\n" % at if at else b"zero\n" for at in range(n)}
+
+
 def test_a_copy_in_a_series_starts_from_the_patch_before_it():
     one = b"diff --git a/f b/f\n--- a/f\n+++ b/f\n@@ -1 +1 @@\n-a\n+b\n"
     two = b"diff --git a/f b/g\nsimilarity index 100%\ncopy from f\ncopy to g\n"
