@@ -121,8 +121,8 @@ async def take(ls: ExciseServer, params: p.TakeParams) -> dict[str, Any]:
     With ``apply`` the client is sent one edit that makes all of them instead.
 
     Raises JsonRpcInvalidParams if the URI is not inside of a workspace folder. Raises RequestFailed
-    if the workspace is not trusted, a choice names nothing, two choices conflict, one is in conflict
-    with the target, the mix cannot work, or the client cannot make the edit.
+    if the workspace is not trusted, a choice names nothing, two choices conflict, one is in
+    conflict with the target, the mix cannot work, or the client cannot make the edit.
     """
     place = place_of(ls, params.uri)
     await ls.memory.ready()
