@@ -45,9 +45,12 @@ from excise_server.foundation.changes import Side
 from excise_server.foundation.inputs import Rejected
 from excise_server.mcp import pages as agents
 from excise_server.report import markdown_pages, tables
+from excise_server.report.blocks import markdown, terminal
 from excise_server.report.html_review import review_page
+from excise_server.report.hunk_page import hunk_blocks
+from excise_server.report.markdown import LONGEST_PAGE
 from excise_server.report.page import Page
-from excise_server.report.page_text import page_lines, review_lines
+from excise_server.report.page_text import page_lines
 from excise_server.report.review import candidates_document, chosen_hunks, review_document
 from excise_server.review.candidate import Candidate, Landed, digest_of, marked_identical
 from excise_server.review.verdicts import Verdict
@@ -238,10 +241,12 @@ def _reviewed(review: Review, width: int, options: list[str]) -> str:
         document = chosen_hunks(document, [chosen["path"]])
     page, against = Page(document, verbose="verbose" in chosen), chosen.get("against", "")
     if "markdown" in chosen:
-        return _inert(markdown_pages.review_markdown(page, against))
+        most = sys.maxsize if page.verbose else LONGEST_PAGE
+        return _inert(markdown(hunk_blocks(page, against), most, markdown_pages.WAY))
+    blocks = [*hunk_blocks(page, against, is_named=False)][bool(document.tasks) :]
     if not width:
-        return tables.plain_text(partial(review_lines, page, against))
-    return printed(partial(review_lines, page, against), width)
+        return tables.plain_text(partial(terminal, blocks))
+    return printed(partial(terminal, blocks), width)
 
 
 def _as_html(review: Review, width: int, options: list[str]) -> str:
@@ -259,13 +264,13 @@ def _listed(review: Review, width: int, options: list[str]) -> str:
     return _inert(markdown_pages.candidates_markdown(plain(document)))
 
 
-def _inert(markdown: str) -> str:
+def _inert(text: str) -> str:
     """Return a page in which a real parser finds only what we wrote: headings, names, code."""
-    assert not kinds(markdown) & (ACTIVE - {"strong_open"})
-    outside = re.sub(r"^(`{3,})\w*\n.*?\n\1$|(`+)(?!`).*?(?<!`)\2(?!`)", "", markdown,
+    assert not kinds(text) & (ACTIVE - {"strong_open"})
+    outside = re.sub(r"^(`{3,})\w*\n.*?\n\1$|(`+)(?!`).*?(?<!`)\2(?!`)", "", text,
                      flags=re.MULTILINE | re.DOTALL)  # fmt: skip
     assert not re.search(r"(?<![`\w.])#\d", outside), "no hunk is the number of an issue"
-    return markdown
+    return text
 
 
 def _told(review: Review, width: int, options: list[str]) -> str:

@@ -17,8 +17,10 @@ from tests.server.command import excise, ids_of, one_line
 from tests.server.git_repository import make
 from tests.server.test_worktrees import by_id, report, worktree
 
+from excise_server.report.blocks import terminal
+from excise_server.report.hunk_page import hunk_blocks
 from excise_server.report.page import Page
-from excise_server.report.page_text import MANY_LINES, page_lines, review_lines
+from excise_server.report.page_text import MANY_LINES, page_lines
 from excise_server.report.review import review_document
 from excise_server.report.tables import cut
 from excise_server.wire import documents as d
@@ -306,7 +308,9 @@ def test_an_insertion_is_no_change_of_the_lines_beside_it():
     added = text.replace("        x7", "        y = 1\n        x7")
     document = document_of({"ada": added, "bo": text.replace("x0 = 0", "x0 = 1")}, text)
     page = Page(document)
-    shown = page_case.printed(partial(review_lines, page, ""), 80).split("\n")
+    shown = page_case.printed(partial(terminal, hunk_blocks(page, "", is_named=False)), 80).split(
+        "\n"
+    )
     [hunk] = [n for n, line in enumerate(shown) if line.startswith("#9")]
     assert shown[hunk : hunk + 8] == [
         "#9+  A.f",

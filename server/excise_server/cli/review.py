@@ -150,14 +150,23 @@ def command(
 
         show(review_page(page, base), output)
     elif format == "markdown":
-        from excise_server.report.markdown_pages import review_markdown
+        from excise_server.report.blocks import markdown
+        from excise_server.report.hunk_page import hunk_blocks
+        from excise_server.report.markdown import LONGEST_PAGE
+        from excise_server.report.markdown_pages import WAY, review_markdown
 
-        show(review_markdown(page, base if has_hunks else None), output)
+        most = sys.maxsize if verbose else LONGEST_PAGE
+        hunks_page = markdown(hunk_blocks(page, base), most, WAY)
+        show(hunks_page if has_hunks else review_markdown(page), output)
     else:
-        from excise_server.report.page_text import SHOWS_ALL, page_lines, review_lines
+        from excise_server.report.blocks import terminal
+        from excise_server.report.hunk_page import SHOWS_ALL, hunk_blocks
+        from excise_server.report.page_text import page_lines
         from excise_server.report.tables import plain_text
 
-        hunks = partial(review_lines, page, base)
+        # The title is for a page by itself.
+        blocks = [*hunk_blocks(page, base, is_named=False)][bool(page.document.tasks) :]
+        hunks = partial(terminal, blocks)
         show(hunks if has_hunks else partial(page_lines, page), output)
         is_partial = not candidates or path or against or asked.origin or output is not None
         is_seen = sys.stdout.isatty() and not os.environ.get("CI") and not is_partial

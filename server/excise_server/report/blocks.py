@@ -7,7 +7,7 @@ In a pipe or file, a block is one line for each of its lines, and nothing is cut
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
 
 from rich.cells import cell_len
@@ -17,6 +17,7 @@ from rich.text import Text
 
 from excise_server.foundation.changes import differing_lines
 from excise_server.foundation.escape import lines_beside, printable, source_text
+from excise_server.report import markdown as inline
 from excise_server.report.markdown import bounded, code_span, fenced, inert
 from excise_server.report.tables import UNWRAPPED, cut, filled
 from excise_server.report.words import LONGEST_LINE, digits, plural
@@ -55,8 +56,8 @@ class ShownLine:
 class Cell(NamedTuple):
     """A piece of text in a line.
 
-    - ``style``: ``head``, ``name``, ``path``, ``function``, ``quoted``, ``+``, ``-``, ``dim``,
-      ``warning``, ``number``, or "".
+    - ``style``: ``head``, ``name``, ``path``, ``hunk``, ``function``, ``quoted``, ``+``, ``-``,
+      ``dim``, ``warning``, ``number``, or "".
     - ``link``: the `id` of the block to which it leads in a browser.
     """
 
@@ -77,7 +78,8 @@ class PageBlock(NamedTuple):
     - ``matrix``: the similarities ``values`` of the names in ``cells``.
     - ``scores``: a signature.
 
-    ``depth`` is how far it is indented; deeper blocks belong to the one above. The first cell of a
+    ``depth`` is how far it is indented; deeper blocks belong to the one above. That of a heading
+    is its level. The first cell of a
     row or text takes ``gutter`` columns or more.
     """
 
@@ -136,8 +138,11 @@ def split(
     """
     every = list(blocks)
     foot = next((n for n, b in enumerate(every) if b.kind in ("note", "scores")), len(every))
-    margin = [n for n, b in enumerate(every[:foot]) if not b.depth and b.kind not in _INNER]
-    starts = [n for n in margin if every[n].kind == "head" or every[n].mark] or margin
+    margin = [
+        n for n, b in enumerate(every[:foot])
+        if b.kind == "head" or (not b.depth and b.kind not in _INNER)
+    ]  # fmt: skip
+    starts = [n for n in margin if every[n].mark] or margin
     ends = [*starts[1:], foot]
     parts = [every[start:end] for start, end in zip(starts, ends, strict=False)]
     return every[: starts[0] if starts else foot], parts, every[foot:]
@@ -146,11 +151,20 @@ def split(
 _INNER = ("title", "code", "matrix")
 
 
+def spaced(cells: Iterable[Cell]) -> Iterator[tuple[str, Cell]]:
+    """Yield the cells of a sentence, each with the gap before it."""
+    first = True
+    for cell in cells:
+        if cell.text:
+            yield "" if first or cell.text[0] == ":" else " ", cell
+            first = False
+
+
 # --- on a terminal -------------------------------------------------------------------------------
 
 _STYLES = {
-    "head": "bold", "name": "bold", "path": "bold cyan", "function": "italic", "quoted": "dim",
-    "dim": "dim", "warning": "yellow", "likely": "bold red", "possibly": "yellow",
+    "head": "bold", "name": "bold", "path": "bold cyan", "hunk": "cyan", "function": "italic",
+    "quoted": "dim", "dim": "dim", "warning": "yellow", "likely": "bold red", "possibly": "yellow",
     "+": "green", "-": "red", "<": "", ">": "",
 }  # fmt: skip
 _STEP = 3
@@ -180,7 +194,7 @@ def _shown(cell: Cell) -> Text:
 
 
 def _start(block: PageBlock) -> Text:
-    indent = " " * (_STEP * block.depth)
+    indent = " " * (_STEP * block.depth * (block.kind != "head"))
     if block.kind in ("row", "fold", "text") and block.mark:
         return Text(f"{indent}{block.mark} ")
     return Text(f"{indent}{f'{block.mark:<{_STEP}}' if block.mark else ''}", "bold")
@@ -189,16 +203,20 @@ def _start(block: PageBlock) -> Text:
 def _words(block: PageBlock, width: int) -> Iterator[Text]:
     """Yield words in lines that break between them, long ones without their middle."""
     start = _start(block)
-    cells = [_shown(cell) for cell in block.cells if cell.text]
+    cells = [cell for cell in block.cells if cell.text]
     if block.gutter:
-        first = cells.pop(0) if block.cells[0].text else Text()
+        first = _shown(cells.pop(0)) if block.cells[0].text else Text()
         start = Text.assemble(start, first, " " * (block.gutter + 2 - first.cell_len))
-    if width == UNWRAPPED:
-        yield Text.assemble(start, Text(" ").join(cells))
+    line = Text().join(part for gap, cell in spaced(cells) for part in (Text(gap), _shown(cell)))
+    if width == UNWRAPPED or not line:
+        yield Text.assemble(start, line)
         return
     indent = _STEP * (block.depth + 1)
     most = width - min(start.cell_len, indent)
-    parts = [Text(cut(word, most), cell.style) for cell in cells for word in cell.plain.split(" ")]
+    parts = [
+        word if word.cell_len <= most else Text(cut(word.plain, most), word.spans[0].style)
+        for word in line.split(" ")
+    ]
     yield from filled(parts, width, start, " ", indent)
 
 
@@ -255,7 +273,11 @@ def _names(block: PageBlock, width: int) -> Iterator[Text]:
     if width == UNWRAPPED:
         yield Text.assemble(start, Text(", ").join(names))
         return
-    most = max(width - start.cell_len - 1, 8)
+    if start.cell_len > width // 2:
+        head = Cell(f"{block.cells[0].text}:")
+        yield from _words(block._replace(kind="text", cells=[head]), width)
+        start = Text(" " * _STEP * (block.depth + 1))
+    most = width - start.cell_len - 1
     parts = [Text(cut(name.plain, most), name.style) for name in names]
     yield from filled(parts, width, start, ", ")
 
@@ -377,9 +399,17 @@ def markdown(blocks: Iterable[PageBlock], most: int, way: str) -> str:
     - ``most``: the characters of what stands between the title and the notes; what does not fit
       is counted, with the ``way`` to see it.
     """
+    if most < UNWRAPPED:
+        blocks = [block._replace(lines=_shortened(block.lines)) for block in blocks]
     top, parts, foot = split(blocks)
     shown = bounded(map(_joined, parts), most, way)
     return "\n\n".join(filter(None, (_joined(top), *shown, _joined(foot))))
+
+
+def _shortened(lines: Sequence[ShownLine]) -> list[ShownLine]:
+    shown = [f"{line.sign[:1]}{source_text(line.text)}" for line in lines]
+    cut_off = lines_beside(shown, inline.LONGEST_LINE)
+    return [replace(line, text=text[1:]) for line, text in zip(lines, cut_off, strict=True)]
 
 
 def _joined(blocks: Iterable[PageBlock]) -> str:
@@ -387,14 +417,15 @@ def _joined(blocks: Iterable[PageBlock]) -> str:
     parts: list[str] = []
     above = False
     for block in blocks:
-        is_item = block.kind != "code" and (block.depth > 0 or block.kind in ("note", "scores"))
+        is_item = block.kind in ("note", "scores")
+        is_item |= block.depth > 0 and block.kind not in ("code", "head")
         if shown := _markdown(block):
             parts += [("\n" if is_item and above else "\n\n") if parts else "", shown]
             above = is_item
     return "".join(parts)
 
 
-_CODE = frozenset({"name", "path", "function", "quoted", "+", "-"})
+_CODE = frozenset({"name", "path", "hunk", "function", "quoted", "+", "-"})
 
 
 def _cell(cell: Cell) -> str:
@@ -403,17 +434,19 @@ def _cell(cell: Cell) -> str:
 
 def _markdown(block: PageBlock) -> str:
     cells = [_cell(cell) for cell in block.cells if cell.text]
+    line = "".join(f"{gap}{_cell(cell)}" for gap, cell in spaced(block.cells))
     item = f"{'  ' * (block.depth - 1)}- " if block.depth else ""
     match block.kind:
         case "title":
-            return f"# {' '.join(cells)}"
+            return f"# {line}"
         case "head":
-            return f"## {f'{block.mark}. ' if block.mark else ''}{' '.join(cells)}"
+            mark = f"{block.mark}. " if block.mark else ""
+            return f"{'#' * (block.depth + 2)} {mark}{line}"
         case "names":
             start, *names = cells if block.cells[0].text else ["", *cells]
             return f"{item}{f'{start}: ' if start else ''}{', '.join(names)}"
         case "note":
-            return f"- {' '.join(cells)}"
+            return f"- {line}"
         case "scores":
             return f"- Scores: {code_span(block.cells[0].text)}"
         case "table":
@@ -432,7 +465,7 @@ def _markdown(block: PageBlock) -> str:
             indent = "  " * block.depth
             shown = fenced(list(map(_diff_line, block.lines)), "diff")
             return "\n".join(f"{indent}{line}" for line in shown.split("\n")) if indent else shown
-    return f"{item}{' '.join(cells)}"
+    return f"{item}{line}"
 
 
 def _diff_line(line: ShownLine) -> str:

@@ -9,10 +9,10 @@ from __future__ import annotations
 import base64
 import hashlib
 import html
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator
 
 from excise_server.foundation.escape import printable, shortened
-from excise_server.report.blocks import MOST_DRAWN, Cell, PageBlock, ShownLine
+from excise_server.report.blocks import MOST_DRAWN, Cell, PageBlock, ShownLine, spaced
 from excise_server.report.tables import cut
 from excise_server.report.words import digits
 
@@ -189,59 +189,64 @@ _DIGITS = 12
 def blocks_page(blocks: Iterable[PageBlock]) -> str:
     """Return the page of some blocks, of which the first is its title."""
     title, *every = blocks
-    parts: list[Markup] = []
-    links: list[Markup] = []
+    heads = [
+        (f"part-{n}", block) for n, block in enumerate(every) if block.kind == "head" and block.mark
+    ]
+    links = (
+        element("li", element("a", joined(_cells(block.cells)), href=f"#{name}"))
+        for name, block in heads[:_MOST_LINKS]
+    )
+    every = [
+        block._replace(id=f"part-{n}") if block.kind == "head" and block.mark else block
+        for n, block in enumerate(every)
+    ]
+    return page(
+        " ".join(cell.text for cell in title.cells),
+        element("ul", *links),
+        element("div", *block_parts(every), id="body"),
+        "What stands together is advice: what most agree on is not thereby right.",
+        skip=("body", "Skip to the page"),
+    )
+
+
+def block_parts(blocks: Iterable[PageBlock]) -> Iterator[Markup]:
+    """Yield blocks as HTML: what is below a heading that begins a part, in a card with it."""
+    every = list(blocks)
     card: list[Child] = []
-    foot: list[Child] = []
-
-    def end() -> None:
-        if card:
-            parts.append(element("article", *card, class_="card"))
-            card.clear()
-
     place = 0
     while place < len(every):
         block, place = every[place], place + 1
         inner: list[PageBlock] = []
-        if block.kind == "fold":
-            while place < len(every) and every[place].depth > block.depth:
-                inner.append(every[place])
-                place += 1
-        if block.kind == "head":
-            end()
-            name = f"part-{len(links) + 1}"
-            shown = joined(_cells(block.cells))
-            links.append(element("li", element("a", shown, href=f"#{name}")))
+        while block.kind == "fold" and place < len(every) and every[place].depth > block.depth:
+            inner.append(every[place])
+            place += 1
+        is_card = block.kind == "head" and bool(block.mark or block.depth == 2)
+        if card and block.kind in ("head", "note", "scores"):
+            yield element("article", *card, class_="card")
+            card = []
+        if is_card:
             badge = element("span", block.mark, class_="badge") if block.mark else ""
-            card.append(element("div", badge, element("h2", shown), class_="head", id=name))
-        elif block.kind == "scores":
-            foot += [element("p", "Scores: ", element("code", block.cells[0].text))]
-        elif block.kind == "note":
-            end()
-            parts.append(element("p", *_cells(block.cells), class_="small dim"))
-        else:
+            name = "h2" if block.mark else "h4"
+            head = element(name, *_cells(block.cells))
+            card.append(element("div", badge, head, class_="head", id=block.id or None))
+        elif block.kind == "head":
+            yield element(f"h{block.depth + 2}", *_cells(block.cells), id=block.id or None)
+        elif card or block.kind in ("table", "matrix", "row", "fold"):
             card.append(_block(block, inner))
-    end()
-    foot.append("What stands together is advice: what most agree on is not thereby right.")
-    head = " ".join(cell.text for cell in title.cells)
-    skip = ("part-1", "Skip to the groups") if links else ("body", "Skip to the page")
-    return page(
-        head,
-        element("ul", *links[:_MOST_LINKS]),
-        element("div", *parts, id="body"),
-        joined(foot),
-        skip=skip,
-    )
+        else:
+            yield _block(block, inner)
+    if card:
+        yield element("article", *card, class_="card")
 
 
-_CLASSES = {"name": "id", "path": "id", "function": "id", "quoted": "id dim", "+": "id plus",
-            "-": "id minus", "warning": "minus"}  # fmt: skip
+_CLASSES = {
+    "name": "id", "path": "id", "hunk": "id", "function": "id", "quoted": "id dim",
+    "+": "id plus", "-": "id minus", "warning": "minus",
+}  # fmt: skip
 
 
-def _cells(cells: Iterable[Cell]) -> Sequence[Child]:
-    """Return cells in a row, with a blank between two."""
-    shown = [_cell(cell) for cell in cells if cell.text]
-    return [part for cell in shown for part in (" ", cell)][1:]
+def _cells(cells: Iterable[Cell]) -> list[Child]:
+    return [part for gap, cell in spaced(cells) for part in (gap, _cell(cell))]
 
 
 def _cell(cell: Cell) -> Markup:
@@ -276,9 +281,16 @@ def _block(block: PageBlock, inner: Iterable[PageBlock] = ()) -> Markup:
             listed = [part for name in names for part in (", ", name)][1:]
             start_text = [start, ": "] if block.cells[0].text else []
             return element("p", *start_text, *listed, class_=depth)
+        case "note":
+            return element("p", *_cells(block.cells), class_="small dim")
+        case "scores":
+            return element(
+                "p", "Scores: ", element("code", block.cells[0].text), class_="small dim"
+            )
     if block.kind == "fold" and (shown := [*map(_block, inner)]):
         return element("details", element("summary", *_cells(block.cells)), *shown, class_=depth)
-    return element("p", *_cells(block.cells), class_=depth)
+    line = _cells(block.cells)
+    return element("p", *line, class_=depth) if line else Markup()
 
 
 def _line(line: ShownLine) -> Markup:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from excise_server.report.blocks import ShownLine
-from excise_server.report.html_page import Child, Markup, element, joined, page, source
+from excise_server.report.html_page import Child, Markup, block_parts, element, joined, page, source
+from excise_server.report.hunk_page import hunk_id, task_blocks
 from excise_server.report.page import EditLine, GroupBlock, Page
-from excise_server.report.words import place_words
 from excise_server.wire import documents as d
 
 _LINKS = 12
@@ -86,7 +85,8 @@ class _TaskPage:
     """A task: its blocks, and its files, where `name` begins every id."""
 
     def __init__(self, review: Page, task: d.TaskEntry, against: str) -> None:
-        self.review, self.task, self.name = review, task, f"t{task.number}"
+        self.review, self.task, self.against = review, task, against
+        self.name = f"t{task.number}"
         self.shown = review.hunks(task, against)
         is_alone = len(task.members) == 1
         self.title = review.labels[task.members[0]] if is_alone else f"Hunks of task {task.number}"
@@ -94,9 +94,6 @@ class _TaskPage:
 
     def candidate_id(self, identity: str) -> str:
         return f"{self.name}-c{self._numbers[identity]}"
-
-    def file_id(self, index: int) -> str:
-        return f"{self.name}-f{index}"
 
     def block(self, block: GroupBlock) -> Markup:
         """Return a group: where, the lines that tell, and its candidates edit by edit."""
@@ -139,8 +136,8 @@ class _TaskPage:
                 shown = path
 
     def section(self) -> Markup:
-        files = map(self.file, range(len(self.task.files)))
-        return element("section", element("h2", self.title), *files, id=self.name)
+        blocks = task_blocks(self.review, self.task, self.against)
+        return element("section", element("h2", self.title), *block_parts(blocks), id=self.name)
 
     def links(self, identity: str) -> list[tuple[str, str, str]]:
         """Return id, path and name of every hunk that a candidate changes, or to its files."""
@@ -149,68 +146,12 @@ class _TaskPage:
             if all(change.id != identity for change in file.changes):
                 continue
             hunks = [
-                (f"{self.file_id(index)}-h{number}", file.path, f"#{hunk.name}")
-                for number, hunk in enumerate(file.hunks)
+                (hunk_id(self.task, index, hunk.name), file.path, f"#{hunk.name}")
+                for hunk in file.hunks * (not self.shown.is_folded(file))
                 if any(identity in variant.ids for variant in hunk.variants)
             ]
-            links += hunks or [(self.file_id(index), file.path, "")]
+            links += hunks or [(hunk_id(self.task, index), file.path, "")]
         return links
-
-    def file(self, index: int) -> Markup:
-        """Return a file: what happens to it, and its hunks."""
-        shown, file = self.shown, self.task.files[index]
-        head = element(
-            "h3",
-            element("span", file.path, class_="id"),
-            element("span", shown.file_head(file), class_="dim small"),
-            id=self.file_id(index),
-            class_="file",
-        )
-        facts = [
-            element("li", f"{fact}: {', '.join(labels)}") for fact, labels in shown.file_facts(file)
-        ]
-        parts: list[Child] = [element("ul", *facts, class_="small")] if facts else []
-        hunks = [
-            self._hunk(hunk, f"{self.file_id(index)}-h{number}", file)
-            for number, hunk in enumerate(file.hunks)
-        ]
-        if shown.is_folded(file) and hunks:
-            hunks = [_fold(f"Generated: {len(hunks):,} hunks", *hunks)]
-        if deleted := shown.deleted_lines(file):
-            hunks.append(_fold("The file that they delete", self._lines(deleted)))
-        return element("section", head, *parts, *hunks)
-
-    def _hunk(self, hunk: d.ReviewHunkEntry, name: str, file: d.ReviewFileEntry) -> Markup:
-        where = place_words(hunk.lo, hunk.hi)
-        head = element(
-            "div",
-            element("span", f"{where[:1].upper()}{where[1:]}", _function(hunk.function)),
-            element("span", f"{file.path}#{hunk.name}", class_="id dim"),
-            class_="head",
-        )
-        texts: list[Child] = []
-        for words, ids, lines in self.shown.parts(hunk):
-            texts += [self._who(words, ids)] if ids else []
-            texts += [self._lines(lines)] if lines else []
-        words, ids = self.shown.leaving(hunk)
-        if ids:
-            texts.append(self._who(words, ids))
-        elif words:
-            said = f"{words[:1].upper()}{words[1:]}"
-            texts.append(element("div", said, class_="variant dim small"))
-        return element("article", head, *texts, class_="card hunk", id=name)
-
-    def _who(self, words: str, ids: Sequence[str]) -> Markup:
-        chosen = set(ids)
-        links = [
-            element("a", label, href=f"#{self.candidate_id(identity)}", class_="id")
-            for identity, label in self.shown.labels.items()
-            if identity in chosen
-        ]
-        return element("div", element("b", words), *links, class_="variant")
-
-    def _lines(self, lines: Sequence[ShownLine]) -> Markup:
-        return element("pre", *map(_line, self.shown.folded(lines)))
 
 
 def _fold(title: str, *children: Child) -> Markup:
@@ -226,20 +167,3 @@ def _changed_lines(lines: Sequence[str]) -> Markup:
     kinds = ((line, "a" if line.startswith("+") else "d") for line in lines)
     spans = (element("span", source(line), class_=kind) for line, kind in kinds)
     return element("pre", *spans, class_="small")
-
-
-def _line(line: ShownLine | int) -> Markup:
-    if isinstance(line, int):
-        return element("span", element("i", "…"), f"{line:,} more lines", class_="dim")
-    if line.sign in ("=", "\\"):
-        return element("span", element("i", line.sign), line.text, class_="dim")
-    number = element("i", line.number or line.sign)
-    kind = {"+": "a", "-": "d"}.get(line.sign)
-    if line.sign == " ":
-        return element("span", number, source(line.text), class_="dim")
-    parts: list[Child] = []
-    position = 0
-    for lo, hi in line.marks:
-        parts += [source(line.text[position:lo]), element("mark", source(line.text[lo:hi]))]
-        position = hi
-    return element("span", number, *parts, source(line.text[position:]), class_=kind)

@@ -7,20 +7,16 @@ In a pipe or file, every line of code and every sentence is one unbroken line.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from rich.cells import cell_len
 from rich.console import Console, RenderableType
 from rich.text import Text
 
-from excise.text import raw_lines
-from excise_server.foundation.escape import printable, source_text
-from excise_server.report.blocks import ShownLine
-from excise_server.report.page import GroupBlock, HunkView, Page
-from excise_server.report.tables import UNWRAPPED, Sentence, cut, filled
+from excise_server.foundation.escape import printable
+from excise_server.report.page import GroupBlock, Page
+from excise_server.report.tables import UNWRAPPED, cut, filled
 from excise_server.report.words import plural
-from excise_server.wire import documents as d
 
 FEW, FEW_LINES = 6, 15
 MANY, MANY_LINES = 50, 40
@@ -31,9 +27,6 @@ MOST_ROOMY = 3
 
 COLUMNS = 80
 """Columns for which these numbers are: on a narrower terminal it takes more lines."""
-
-SHOWS_ALL = "-v shows all)"
-"""How every note ends that lines of hunks are folded."""
 
 _INDENT = "   "
 
@@ -323,127 +316,3 @@ def _place(where: Sequence[tuple[str, str]]) -> Text:
 
 def _changed(line: str) -> Text:
     return Text(printable(line), "green" if line.startswith("+") else "red")
-
-
-# --- hunks ---------------------------------------------------------------------------------------
-
-
-def review_lines(page: Page, against: str, out: Console) -> Iterator[RenderableType]:
-    """Yield the hunks of every task."""
-    for number, task in enumerate(page.document.tasks):
-        if number:
-            yield Text("")
-        if len(page.document.tasks) > 1:
-            yield Sentence(Text(""), printable(page.task_head(task)), "bold")
-        for line in page.outcomes(task):
-            yield Sentence(Text(""), line)
-        text = _HunkText(page.hunks(task, against), out)
-        for place, file in enumerate(task.files):
-            if place:
-                yield Text("")
-            yield from text.file(file)
-    if not page.document.tasks:
-        yield Text(page.title)
-    if line := page.not_looked_at():
-        yield Text("")
-        yield Sentence(Text(""), printable(line))
-    if page.verbose:
-        for line in page.details():
-            yield Sentence(Text(""), printable(line))
-
-
-@dataclass(frozen=True, slots=True)
-class _HunkText:
-    shown: HunkView
-    out: Console
-
-    def row(self, start: Text, parts: Sequence[Text]) -> Iterator[Text]:
-        """Yield names in lines that break between two of them."""
-        if self.out.is_terminal:
-            yield from filled(parts, self.out.width, start, ", ")
-        else:
-            yield Text.assemble(start, Text(", ").join(parts))
-
-    def who(self, start: str, ids: Sequence[str], style: str = "") -> Iterator[Text]:
-        labels = [self.name(label) for label in self.shown.each(ids)]
-        yield from self.row(Text(start, style), labels)
-
-    def name(self, label: str) -> Text:
-        """Return a candidate's name, cut to a line of the terminal."""
-        width = max(self.out.width - 8, 8) if self.out.is_terminal else len(label)
-        return Text(cut(printable(label), width), "bold")
-
-    def file(self, file: d.ReviewFileEntry) -> Iterator[Text]:
-        """Yield a file: what happens to it, and its hunks."""
-        head = printable(self.shown.file_head(file))
-        path = printable(file.path)
-        if self.out.is_terminal:
-            path = cut(path, max(self.out.width - len(head), self.out.width // 2))
-        yield Text.assemble((path, "bold cyan"), (head, ""))
-        for fact, labels in self.shown.file_facts(file):
-            yield from self.row(Text(f"  {printable(fact)}: "), list(map(self.name, labels)))
-        if self.shown.is_folded(file):
-            count = plural(len(file.hunks), "hunk")
-            yield Text(f"  generated: {count} folded ({SHOWS_ALL}", "dim")
-            return
-        for hunk in file.hunks:
-            yield from self.hunk(file, hunk)
-        if lines := self.shown.deleted_lines(file):
-            yield Text("the file that they delete", "dim")
-            yield from self.lines(lines, file.path, len(str(len(lines))))
-
-    def hunk(self, file: d.ReviewFileEntry, hunk: d.ReviewHunkEntry) -> Iterator[Text]:
-        """Yield a hunk: its head and the lines around it, and each text with who has it."""
-        gutter = len(str(hunk.hi + len(raw_lines(hunk.after))))
-        function = f"  {printable(hunk.function)}" if hunk.function else ""
-        yield Text.assemble((f"#{hunk.name}", "cyan"), (function, "italic"))
-        for words, ids, lines in self.shown.parts(hunk):
-            if ids:
-                yield from self.who(f"{words}: ".lstrip(": "), ids)
-            yield from self.lines(lines, f"{file.path}#{hunk.name}", gutter)
-        words, ids = self.shown.leaving(hunk)
-        if ids:
-            yield from self.who(f"{words}: ", ids, "dim")
-        elif words:
-            yield Text(words, "dim")
-
-    def lines(self, lines: Sequence[ShownLine], name: str, gutter: int) -> Iterator[Text]:
-        """Yield lines with their numbers and signs, with a count for the middle of many.
-
-        - ``name``: the source of the lines, as ``--path`` names it.
-        - ``gutter``: the columns of the numbers.
-        """
-        for line in self.shown.folded(lines):
-            if isinstance(line, ShownLine):
-                yield from self.line(line, gutter)
-            else:
-                more = f"{line:,} more lines (--path {printable(name)} {SHOWS_ALL}"
-                yield Text(f"{'…':>{gutter}}   {more}", "dim")
-
-    def line(self, line: ShownLine, width: int) -> Iterator[Text]:
-        """Yield a line of code behind its number in the origin and its sign."""
-        gutter = Text(f"{line.number or '':>{width}} {line.sign} ", "dim")
-        style = {"-": "red", "+": "green"}.get(line.sign, "dim")
-        text, position = Text(), 0
-        for lo, hi in line.marks if style != "dim" else ():
-            text.append(source_text(line.text[position:lo]), style)
-            text.append(source_text(line.text[lo:hi]), f"{style} reverse")
-            position = hi
-        text.append(source_text(line.text[position:]), style)
-        yield from self.fitted(gutter, text)
-
-    def fitted(self, gutter: Text, text: Text) -> Iterator[Text]:
-        """Yield a line of code, on a terminal in pieces that are indented behind the gutter."""
-        room = self.out.width - gutter.cell_len
-        if not self.out.is_terminal or text.cell_len <= room:
-            yield Text.assemble(gutter, text)
-            return
-        start = gutter
-        while text.cell_len > room:
-            fitting = min(max(room, 1), len(text))
-            while fitting > 1 and cell_len(text.plain[:fitting]) > room:
-                fitting -= 1
-            yield Text.assemble(start, text[:fitting])
-            text, start = text[fitting:], Text(" " * gutter.cell_len)
-        if text:
-            yield Text.assemble(start, text)
