@@ -5,8 +5,6 @@ A header line ``-- name --`` starts a section, which reaches to the next header.
 Only ``\\n`` ends a line here, so a source may hold form feeds and Unicode line separators.
 """
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """The facts about revisions of a text, as a matrix has them."""
 
-from __future__ import annotations
-
 from excise.facts import EditFacts
 from excise.preparation import Readings
 from excise.reading import Reading

@@ -1,7 +1,5 @@
 """A terminal: what a command, or a line of shell, writes to one."""
 
-from __future__ import annotations
-
 import errno
 import fcntl
 import os

@@ -1,7 +1,5 @@
 """What ARCHITECTURE.md says and no import contract can hold."""
 
-from __future__ import annotations
-
 import ast
 import collections
 import re

@@ -1,7 +1,5 @@
 """Promises between files that no type checker sees."""
 
-from __future__ import annotations
-
 import ast
 import re
 import tomllib

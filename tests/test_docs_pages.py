@@ -6,8 +6,6 @@ they print. So are those of a page with ``<!-- run in: FOLDER -->``, in that fol
 ``UPDATE_EXPECT=1`` writes it. Of all other commands the names and options are checked.
 """
 
-from __future__ import annotations
-
 import contextlib
 import io
 import json

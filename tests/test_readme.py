@@ -1,7 +1,5 @@
 """What the README and the first page of the documentation tell a newcomer to type works."""
 
-from __future__ import annotations
-
 import os
 import re
 import shlex

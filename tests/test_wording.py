@@ -1,7 +1,5 @@
 """What the product must not say: how sure it is of an order, in any word that claims to know."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

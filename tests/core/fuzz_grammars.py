@@ -6,8 +6,6 @@ reads every STRIDE-th text of each grammar and says before each which one: a tex
 process, or never ends, is the last one named. The limit of CPU time makes an end of the latter.
 """
 
-from __future__ import annotations
-
 import resource
 import sys
 from collections.abc import Iterator

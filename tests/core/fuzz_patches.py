@@ -3,8 +3,6 @@
 No test: `test_patches_fuzz.py` runs the same check on the small corpus of `tests/cases`.
 """
 
-from __future__ import annotations
-
 import contextlib
 import sys
 

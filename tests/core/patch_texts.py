@@ -1,7 +1,5 @@
 """Patches of one hunk, and pools of them."""
 
-from __future__ import annotations
-
 from hypothesis import strategies as st
 
 from excise.patches import Pool, parse

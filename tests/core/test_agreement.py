@@ -1,7 +1,5 @@
 """Two texts that are not known to be one program overlap or differ, at each bound of section 6a."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import pytest

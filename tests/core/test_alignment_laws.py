@@ -1,7 +1,5 @@
 """The canonical alignment (section 2): laws for both implementations, the oracle as the judge."""
 
-from __future__ import annotations
-
 from functools import cache
 from itertools import pairwise
 from random import Random

@@ -1,7 +1,5 @@
 """Fresh names: what an edit newly binds, in any grammar, and what its other parts make of it."""
 
-from __future__ import annotations
-
 import ast
 from difflib import SequenceMatcher
 

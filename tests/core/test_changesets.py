@@ -1,7 +1,5 @@
 """Change sets: one number with single files, equal to the slow oracle, whatever stands beside."""
 
-from __future__ import annotations
-
 from itertools import combinations
 from random import Random
 

@@ -1,7 +1,5 @@
 """The mean of a corpus, its interval by task, and the difference of two systems."""
 
-from __future__ import annotations
-
 import pickle
 
 import numpy as np

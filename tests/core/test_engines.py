@@ -1,7 +1,5 @@
 """Every engine, forced by its switch, returns the textbook walk; slow paths show in work counts."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import mmap

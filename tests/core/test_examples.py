@@ -1,7 +1,5 @@
 """Examples 1 to 4 of the paper, and what its Properties 3 and 5 say of single cases."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import pytest

@@ -1,7 +1,5 @@
 """Facts about edits: stubs of every kind, what breaks, what must not be called either."""
 
-from __future__ import annotations
-
 import sys
 
 import pytest

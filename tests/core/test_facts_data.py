@@ -1,7 +1,5 @@
 """Facts on outputs of models with a verdict: what passes its tests is hardly ever called broken."""
 
-from __future__ import annotations
-
 import gzip
 import json
 from collections import defaultdict

@@ -3,8 +3,6 @@
 One test is one case: the choices that must not change its numbers are tried in a row.
 """
 
-from __future__ import annotations
-
 import json
 from fractions import Fraction
 from itertools import product

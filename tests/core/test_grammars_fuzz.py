@@ -1,7 +1,5 @@
 """No shape ends a process or hangs it: hostile texts for every grammar, in child processes."""
 
-from __future__ import annotations
-
 import itertools
 import subprocess
 import sys

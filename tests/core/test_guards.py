@@ -1,7 +1,5 @@
 """The guards of the definition (section 5), in their order."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import pytest

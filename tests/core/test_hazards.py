@@ -1,7 +1,5 @@
 """Texts that end a process where a parser gets them: each is read, in a process of its own."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """All 984 items of HumanEvalFix: a fix and itself score 1, doing nothing scores 0 (section 7)."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """What is imported late, and a grammar pack that does not fit."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

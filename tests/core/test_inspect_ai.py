@@ -1,7 +1,5 @@
 """The scorer of examples/inspect_ai_scorer.py, run by inspect_ai on a list of answers."""
 
-from __future__ import annotations
-
 import runpy
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Which grammar a text has, and that the tables and the installed pack know the same ones."""
 
-from __future__ import annotations
-
 from collections import Counter
 from typing import get_args
 

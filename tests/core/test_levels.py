@@ -1,7 +1,5 @@
 """Levels: the same program by tables, by Python's own parser, and by the verdicts of tests."""
 
-from __future__ import annotations
-
 import ast
 import gzip
 import io

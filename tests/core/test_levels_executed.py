@@ -4,8 +4,6 @@ A program is drawn, and a mutant of it: most mutants move white space, quotes, c
 parentheses, as somebody does who says the same in another way; some of them say something else.
 """
 
-from __future__ import annotations
-
 import contextlib
 import io
 import random

@@ -1,7 +1,5 @@
 """Texts without a grammar, read by lines: the same tokens and lines as one regular expression."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import pytest

@@ -1,7 +1,5 @@
 """Lexical tokens: words, and every other character alone (section 1)."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """Insertions at one place that may both be kept, by grammar."""
 
-from __future__ import annotations
-
 import pytest
 
 from excise.order_free import ORDER_FREE, added

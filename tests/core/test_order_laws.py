@@ -1,7 +1,5 @@
 """Laws of the order of suggestions, over what is given outright and over both kinds of matrices."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from itertools import pairwise
 

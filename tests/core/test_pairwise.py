@@ -1,7 +1,5 @@
 """The matrix: symmetric, equal to the scores of its pairs, whichever way it is computed."""
 
-from __future__ import annotations
-
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from itertools import combinations

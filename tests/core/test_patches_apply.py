@@ -1,7 +1,5 @@
 """Applying patches: what differs and is put together again, beside ``git apply``, and bad input."""
 
-from __future__ import annotations
-
 import contextlib
 import difflib
 import gzip

@@ -1,7 +1,5 @@
 """Headings and context that tools cut, encode otherwise or leave out."""
 
-from __future__ import annotations
-
 import pytest
 from tests.core.patch_texts import pool_of
 

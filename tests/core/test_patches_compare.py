@@ -1,7 +1,5 @@
 """Comparing patches by their edits: the oracle, the guards, the hard cases."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Hostile and damaged input: the small corpus, mutations that git judges, work that is counted."""
 
-from __future__ import annotations
-
 import contextlib
 import random
 import shutil

@@ -1,7 +1,5 @@
 """When two patches without a tree are the same edit: the oracle, the laws, and what never is."""
 
-from __future__ import annotations
-
 from functools import partial
 from itertools import combinations, product
 

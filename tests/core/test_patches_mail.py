@@ -1,7 +1,5 @@
 """Reading mail: many messages of a file, each with its patch, or with the reason why not."""
 
-from __future__ import annotations
-
 import base64
 import quopri
 import random

@@ -1,7 +1,5 @@
 """Reading diffs: counts decide, bytes stay, what is odd is a warning with its line."""
 
-from __future__ import annotations
-
 import contextlib
 import gzip
 import json

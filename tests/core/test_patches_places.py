@@ -1,7 +1,5 @@
 """Patches by their edits, placed by heading and context (section 8): cases by hand and laws."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from fractions import Fraction
 

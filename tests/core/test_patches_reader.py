@@ -1,7 +1,5 @@
 """Patches as ints, read line by line, against the same patches read as objects."""
 
-from __future__ import annotations
-
 import gzip
 import json
 

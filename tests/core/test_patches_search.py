@@ -1,7 +1,5 @@
 """Pruning loses no pair: bounds, searches and groups against every pair there is."""
 
-from __future__ import annotations
-
 import math
 import random
 from array import array

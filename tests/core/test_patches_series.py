@@ -1,7 +1,5 @@
 """Series: what was sent as one, what is newest; and where two patches differ."""
 
-from __future__ import annotations
-
 import random
 from functools import partial
 

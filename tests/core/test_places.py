@@ -1,7 +1,5 @@
 """Places and words: matrices agree with pairs, slides are linear, no score says the same."""
 
-from __future__ import annotations
-
 from array import array
 from itertools import combinations
 

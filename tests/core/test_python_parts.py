@@ -1,7 +1,5 @@
 """A Python text beside another one: what is not parsed again is as if it were."""
 
-from __future__ import annotations
-
 import ast
 from pathlib import Path
 

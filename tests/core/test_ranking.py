@@ -1,7 +1,5 @@
 """The order of suggestions: cases, bad inputs, and the reasons that are printed with it."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """The laws on real triples: two versions of one commit of git, on the same file (section 7)."""
 
-from __future__ import annotations
-
 import gzip
 import json
 

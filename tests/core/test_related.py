@@ -1,7 +1,5 @@
 """Whether two patches are about one issue: laws, the slow oracle, words, bad input."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 

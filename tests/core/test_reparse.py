@@ -1,7 +1,5 @@
 """Tokens inherited through an edited tree are those of a parse from scratch, on every pair."""
 
-from __future__ import annotations
-
 import ast
 import gzip
 import heapq

@@ -1,7 +1,5 @@
 """What must hold of every score (sections 4a, 6a and 7): laws for the oracle and the library."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from itertools import pairwise
 from random import Random

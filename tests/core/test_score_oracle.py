@@ -1,7 +1,5 @@
 """The oracle judges the library's scores: fractions, counts, regions and places, bit for bit."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from random import Random
 

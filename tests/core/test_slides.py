@@ -1,7 +1,5 @@
 """Line slides (section 4a): where insertions and deletions of whole lines come to stand."""
 
-from __future__ import annotations
-
 import pytest
 
 GRANULARITY = pytest.mark.parametrize("granularity", ["token", "line", "nested"])

@@ -4,8 +4,6 @@ The archives mark white space: ``␣`` in a string, ``␉`` alone in a character
 ``¶`` where an empty line of a text may stand.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

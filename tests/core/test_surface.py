@@ -1,7 +1,5 @@
 """What somebody meets who imports the library: a version, short reprs, tables, clear errors."""
 
-from __future__ import annotations
-
 import pickle
 import re
 import tomllib

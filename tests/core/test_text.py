@@ -1,7 +1,5 @@
 """Decoding, normalising and lines: the one place where a line ends (section 1)."""
 
-from __future__ import annotations
-
 import codecs
 
 import pytest

@@ -1,7 +1,5 @@
 """The walk and the writer give the stream of the definition, as tests/reference/tokens reads it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -3,8 +3,6 @@
 They take minutes and are run by `make test-dist` (EXCISE_DIST=required), which CI does too.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

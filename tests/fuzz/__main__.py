@@ -4,8 +4,6 @@ python -m tests.fuzz [--seconds N] [--seed N] [--out FOLDER] [TARGET..]
 python -m tests.fuzz --replay FILE
 """
 
-from __future__ import annotations
-
 import argparse
 import sys
 import time

@@ -9,8 +9,6 @@ its number to FOLDER/number. The second form tries one file. A timer of CPU time
 kernel outlives, ends an input that costs too much.
 """
 
-from __future__ import annotations
-
 import itertools
 import os
 import random

@@ -5,8 +5,6 @@ another cost of the same run: four times the input may cost little more than fou
 where quadratic work costs sixteen times.
 """
 
-from __future__ import annotations
-
 import gc
 import time
 from collections.abc import Callable

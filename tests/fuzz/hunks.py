@@ -1,7 +1,5 @@
 """Texts of few different lines, and patches whose hunks are displaced, unsorted or bare."""
 
-from __future__ import annotations
-
 import random
 
 

@@ -4,8 +4,6 @@ An exception, a process that dies and an input that costs too much CPU time are 
 the target goes on with another seed.
 """
 
-from __future__ import annotations
-
 import hashlib
 import os
 import signal

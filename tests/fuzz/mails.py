@@ -1,7 +1,5 @@
 """Damaged mails and patches: seeds that we wrote, and what a seeded generator does to them."""
 
-from __future__ import annotations
-
 import base64
 import quopri
 import random

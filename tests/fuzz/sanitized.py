@@ -1,7 +1,5 @@
 """The kernels built with AddressSanitizer and UndefinedBehaviorSanitizer, and how they are run."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

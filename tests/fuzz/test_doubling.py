@@ -1,7 +1,5 @@
 """Nothing that reads what others wrote costs more than its size allows: by the doubling rule."""
 
-from __future__ import annotations
-
 import functools
 
 import pytest

@@ -1,7 +1,5 @@
 """The lane itself: an exception, a death and a cost beyond all measure are kept, with a command."""
 
-from __future__ import annotations
-
 import signal
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """A few inputs of every target, always the same: what `make fuzz` would find at once."""
 
-from __future__ import annotations
-
 import shutil
 import sys
 

@@ -1,7 +1,5 @@
 """How many random cases a test draws: HYPOTHESIS_PROFILE is quick, default or nightly."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Sequence
 from typing import TypeVar

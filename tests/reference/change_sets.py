@@ -4,8 +4,6 @@ Files are aligned one by one; regions and places are those of all files, and wha
 deleted matches anywhere in them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction

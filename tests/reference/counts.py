@@ -1,7 +1,5 @@
 """N-grams of regions: what two revisions keep, add and delete (sections 4 and 4a)."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Hashable, Sequence
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """What an edit of a document does, in its plainest form: by characters, in the protocol's units."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from lsprotocol.types import Position

@@ -2,10 +2,8 @@
 
 ``star`` and ``paper`` (section 3) are two ways not to pay for it: a table of O(l^3) cells.
 
-``EXCISE_DATA=DIR python -m tests.reference.shorter`` counts how often either is shorter.
+``EXCISE_DATA=DIR python benchmarks/shorter.py`` counts how often either is shorter.
 """
-
-from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 

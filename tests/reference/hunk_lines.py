@@ -1,7 +1,5 @@
 """The lines of a hunk, counted in Python: what `excise.kernels._diff` is held against."""
 
-from __future__ import annotations
-
 DOUBTFUL = (b"---", b"-- ", b"--", b"--\r")
 
 

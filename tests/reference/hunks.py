@@ -1,7 +1,5 @@
 """Hunks (7-review, section 1), slowly: which lines everybody keeps, and what lies between them."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from tests.reference.regions import align_slid

@@ -4,8 +4,6 @@
 implementations that know places (section 4a).
 """
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """The canonical LCS, as section 2 of the definition words it: a textbook table and one walk."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Sequence
 
 Pairs = list[tuple[int, int]]

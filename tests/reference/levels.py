@@ -3,8 +3,6 @@
 What two texts of a file are to each other is given: `tests/core/test_levels.py` has its judges.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 
 WORDS = ("identical", "same code", "same up to names")

@@ -1,7 +1,5 @@
 """The two forms of the score (section 6), for texts and for ready-made tokens."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Sequence
 
 from tests.reference import regions, score, streams

@@ -1,7 +1,5 @@
 """The change blocks of a patch, each with the heading and the context that place it (section 8)."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass

@@ -3,8 +3,6 @@
 The oracle of `excise.patches.PatchIds`.
 """
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 from tests.reference.lcs import canonical_lcs

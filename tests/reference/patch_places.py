@@ -1,7 +1,5 @@
 """Section 8 for `basis:edits` with places, written plainly: the oracle of `excise.patches.Pool`."""
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import dataclass, fields
 from fractions import Fraction

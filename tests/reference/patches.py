@@ -4,8 +4,6 @@
 (`patch_places`) exceeds.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from fractions import Fraction

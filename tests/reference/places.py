@@ -1,7 +1,5 @@
 """Places (section 4a): regions that stand for overlapping hunks of A and B."""
 
-from __future__ import annotations
-
 from itertools import combinations
 
 from tests.reference.regions import Region

@@ -1,7 +1,5 @@
 """The order of suggestions by the page docs/ranking.md alone: slow, by comparing each with each."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from fractions import Fraction
 

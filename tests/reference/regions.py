@@ -1,7 +1,5 @@
 """Pairwise alignment, conserved columns and divergent regions (sections 2 and 3)."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable
 from dataclasses import dataclass
 

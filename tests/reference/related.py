@@ -1,7 +1,5 @@
 """Relation of two patches, slowly, from docs/duplicates.md alone: dicts, one pair at a time."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections import Counter

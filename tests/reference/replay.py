@@ -1,7 +1,5 @@
 """Replay (docs/algorithm.md, "Replay"), slowly: git says what is changed; edits are compared."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import tempfile

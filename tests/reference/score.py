@@ -1,7 +1,5 @@
 """The equation, the guards and what is reported beside the value (sections 4 to 6a)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction

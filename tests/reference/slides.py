@@ -1,7 +1,5 @@
 """Line slides (section 4a): an insertion or deletion of whole lines stands as low as it can."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 

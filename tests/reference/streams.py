@@ -1,7 +1,5 @@
 """What the oracle scores: tokens, each on a line, each line with its key (section 1)."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass

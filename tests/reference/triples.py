@@ -1,7 +1,5 @@
 """Random origins and revisions, from one seeded source, so that hypothesis can shrink them too."""
 
-from __future__ import annotations
-
 from random import Random
 
 from hypothesis import strategies as st

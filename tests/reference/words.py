@@ -1,7 +1,5 @@
 """The word for two texts that are not known to be one program (section 6a)."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 ALL, MOVED, SOME = Fraction(95, 100), Fraction(5, 100), Fraction(25, 100)

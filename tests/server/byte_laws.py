@@ -8,8 +8,6 @@ tries so many change sets for each law, and prints the seed of each one that bre
 2. With drift and the user's own edits, no byte of the target outside the taken hunks changes.
 """
 
-from __future__ import annotations
-
 import multiprocessing
 import sys
 from collections import Counter

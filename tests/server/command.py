@@ -1,7 +1,5 @@
 """The command, in this process or in its own; tests never fake any part of it."""
 
-from __future__ import annotations
-
 import io
 import json
 import os

@@ -3,8 +3,6 @@
 A test file that imports the fixtures has its own ``repo``.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager

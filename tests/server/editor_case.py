@@ -18,8 +18,6 @@ Names, ids and texts are written with Python's escapes (``\r``, ``\x0c``, ``\u20
 backslash at the end of a line: no line end), so that everything in an archive is visible.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """A real server process that shows one case after the other to a client, as an editor would."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path

@@ -7,8 +7,6 @@ grammars are left out.
 A position that is not one of the text is an error: whoever sends it is wrong about the text.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence

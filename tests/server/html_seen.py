@@ -1,7 +1,5 @@
 """What every HTML page of ours must be: well formed, without scripts, with links that lead."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import re

@@ -1,7 +1,5 @@
 """What a real parser makes of the Markdown that we send."""
 
-from __future__ import annotations
-
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 

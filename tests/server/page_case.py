@@ -18,8 +18,6 @@ archive expects, no result holds a character that a terminal obeys or that nobod
 wider than its terminal, HTML is well formed, and an answer to an agent fits into its budget.
 """
 
-from __future__ import annotations
-
 import io
 import json
 import re

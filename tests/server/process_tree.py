@@ -1,7 +1,5 @@
 """What the kernel tells of processes, and waiting for it."""
 
-from __future__ import annotations
-
 import os
 import time
 from contextlib import suppress

@@ -6,8 +6,6 @@ before it does that. So a tracer can be attached to it at an exact place. The ne
 asks for its exit status.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import select

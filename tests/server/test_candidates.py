@@ -1,7 +1,5 @@
 """Candidates against their own bases: started apart, stacked, landed, in conflict."""
 
-from __future__ import annotations
-
 import os
 
 import pytest

@@ -1,7 +1,5 @@
 """Repositories in odd states: the right answer or a stated reason, and nothing lost."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import shutil

@@ -1,7 +1,5 @@
 """Plain folders as candidates, without git."""
 
-from __future__ import annotations
-
 import os
 import shutil
 

@@ -1,7 +1,5 @@
 """From two texts to hunks: applied, they give the second text; and nothing that is equal shows."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from random import Random
 

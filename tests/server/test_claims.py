@@ -1,7 +1,5 @@
 """What is said of one candidate alone: a name that it gives, and the target as well."""
 
-from __future__ import annotations
-
 import pytest
 
 from excise.languages import resolve

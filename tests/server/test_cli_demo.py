@@ -1,7 +1,5 @@
 """`make demo` and `excise serve`: real sessions with the language server."""
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess

@@ -1,7 +1,5 @@
 """What may be one issue, of files that people have: what is said, named and refused."""
 
-from __future__ import annotations
-
 import io
 import re
 from itertools import combinations

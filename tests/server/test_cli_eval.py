@@ -1,7 +1,5 @@
 """`excise eval`: records in, a table of correlations out."""
 
-from __future__ import annotations
-
 import csv
 import gzip
 import io

@@ -1,7 +1,5 @@
 """Bad input: a clear error or a stated note, and nothing lost."""
 
-from __future__ import annotations
-
 import os
 
 import pytest

@@ -1,7 +1,5 @@
 """``excise cluster`` on patches: files, mailboxes, folders and standard input."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

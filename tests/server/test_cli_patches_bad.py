@@ -1,7 +1,5 @@
 """What maintainers are really sent: cut, huge, packed, nested, lying, hostile."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import os

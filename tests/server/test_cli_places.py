@@ -1,7 +1,5 @@
 """The place of an edit in the command: `--place`, the word for a pair, what matches elsewhere."""
 
-from __future__ import annotations
-
 import pytest
 from tests.server.command import document, excise
 

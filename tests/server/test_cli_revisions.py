@@ -1,7 +1,5 @@
 """`excise compare`: its document, and what people see."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Directed scores: of files by `excise compare`, of records by `excise eval`."""
 
-from __future__ import annotations
-
 import io
 import json
 import subprocess

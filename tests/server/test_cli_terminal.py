@@ -1,7 +1,5 @@
 """The command as a process of a terminal: nothing raw, no traceback, quiet ends, a fast start."""
 
-from __future__ import annotations
-
 import io
 import json
 import os

@@ -1,7 +1,5 @@
 """``excise cluster --git`` of heads: each head against its own merge base, in a real repository."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """``excise cluster`` where whole files are known: the words that review has."""
 
-from __future__ import annotations
-
 import io
 
 import msgspec

@@ -1,7 +1,5 @@
 """A command outlives what a text does to its parser: the fork that dies is replaced by another."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

@@ -1,7 +1,5 @@
 """The front: ten commands, few options, one meaning for each, and one grammar of candidates."""
 
-from __future__ import annotations
-
 import json
 import re
 import shlex

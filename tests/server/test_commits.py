@@ -1,7 +1,5 @@
 """The commits of a range as patches: one number by both doors, whatever stands in a repository."""
 
-from __future__ import annotations
-
 import os
 import random
 import re

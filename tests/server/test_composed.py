@@ -1,7 +1,5 @@
 """A patch gives the tree that `git apply` gives, whatever it renames and copies."""
 
-from __future__ import annotations
-
 import pytest
 from tests.server.git_repository import make, needs_git
 

@@ -1,7 +1,5 @@
 """Every archive of tests/cases/editor, shown by a real server; and how an archive can be wrong."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Commit messages beside ratings: published figures, and what each factor does."""
 
-from __future__ import annotations
-
 import json
 from functools import partial
 

@@ -1,7 +1,5 @@
 """EditEval: its format, and scores by task over the best gold edit."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """A killed evaluation goes on; a worker that dies costs one output; every core gives the same."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

@@ -3,8 +3,6 @@
 B != O compares the texts as they came, but for white space around them.
 """
 
-from __future__ import annotations
-
 import gzip
 import json
 

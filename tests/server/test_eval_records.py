@@ -1,7 +1,5 @@
 """Records: what is read, what is refused, and the random shared prefix."""
 
-from __future__ import annotations
-
 import math
 from functools import partial
 

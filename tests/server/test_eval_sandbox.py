@@ -4,8 +4,6 @@ Each attack is a program that reaches its end only if it succeeds. After each: n
 the time and little more, no process, not a byte outside.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import pty

@@ -1,7 +1,5 @@
 """Operations on words, divergences and splits: against rapidfuzz, scipy and exhaustive search."""
 
-from __future__ import annotations
-
 import json
 from itertools import combinations
 from math import inf, log, sqrt

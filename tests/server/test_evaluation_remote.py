@@ -1,7 +1,5 @@
 """Measures in other interpreters, and what is said where there is none, or a broken one."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

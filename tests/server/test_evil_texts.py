@@ -1,7 +1,5 @@
 """Texts that end a process where a parser gets them, or hold one for hours: every door survives."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """What the tree tells of the files that candidates change: scripts left behind, and prose."""
 
-from __future__ import annotations
-
 import os
 import re
 import stat

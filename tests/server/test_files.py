@@ -1,7 +1,5 @@
 """What is read from a disk, what is refused, and with which words."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import socket

@@ -1,7 +1,5 @@
 """Questions about many commits at once: the answers of git to each alone, in fewer processes."""
 
-from __future__ import annotations
-
 import random
 import re
 from collections import Counter

@@ -1,7 +1,5 @@
 """Names are refused as git refuses them, and what was not read is never called unchanged."""
 
-from __future__ import annotations
-
 import json
 import os
 import random

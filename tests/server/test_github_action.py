@@ -1,7 +1,5 @@
 """The action: its own steps over a real local repository, with a `gh` that has recorded answers."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

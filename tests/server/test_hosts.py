@@ -1,7 +1,5 @@
 """The two host programs of docs/hosts.md, each run as it stands there."""
 
-from __future__ import annotations
-
 import json
 import os
 import shlex

@@ -1,7 +1,5 @@
 """Several processes for one run: the results of one, whatever becomes of a fork."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

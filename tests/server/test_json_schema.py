@@ -1,7 +1,5 @@
 """docs/json.md and docs/schema are the contract: output is valid, and every key is described."""
 
-from __future__ import annotations
-
 import importlib.util
 import json
 import re

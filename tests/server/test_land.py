@@ -1,7 +1,5 @@
 """`excise land`: candidates of different tasks together: doors, cases, laws and bad input."""
 
-from __future__ import annotations
-
 import itertools
 import json
 import sys

@@ -1,7 +1,5 @@
 """Whole candidates over the wire: the command's and the client's, listed, added and set aside."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

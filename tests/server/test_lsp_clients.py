@@ -4,8 +4,6 @@ The client has the capabilities that Helix announces. The same workload is run b
 Emacs in tests/e2e/interop.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any

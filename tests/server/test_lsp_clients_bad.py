@@ -1,7 +1,5 @@
 """What goes wrong in a review by standard requests: each says why, and nothing is lost."""
 
-from __future__ import annotations
-
 import shutil
 import stat
 import unicodedata

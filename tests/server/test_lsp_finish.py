@@ -1,7 +1,5 @@
 """The end of a review over the wire: decided, checked, committed, and worktrees that go."""
 
-from __future__ import annotations
-
 import shutil
 
 import pytest

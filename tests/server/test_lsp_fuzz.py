@@ -5,8 +5,6 @@ specification, or anything that is no traceback. Each sequence ends by asking fo
 so a server that has stopped listening fails the test.
 """
 
-from __future__ import annotations
-
 import json
 from random import Random
 

@@ -25,8 +25,6 @@ Every defect of pygls 2.1.1 that was found, and the test that fails where it is 
 | `print` corrupts the stream | `test_what_writes_to_standard_output_does_not_reach_the_client` |
 """  # noqa: E501 a table
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

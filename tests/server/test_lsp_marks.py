@@ -1,7 +1,5 @@
 """Marks in a file: how many, how severe, what they send, and where none is while somebody types."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from collections.abc import Iterator

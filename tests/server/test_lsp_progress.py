@@ -1,7 +1,5 @@
 """Work that takes long is shown, and stops when the user has had enough."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

@@ -1,7 +1,5 @@
 """Clients that pull diagnostics, and what they are told to ask for again."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """What is decided outlives the server: over real worktrees, with servers that are killed."""
 
-from __future__ import annotations
-
 import json
 import os
 import sqlite3

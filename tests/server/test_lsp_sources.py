@@ -1,7 +1,5 @@
 """Revisions that come by themselves, over the real server: nobody adds any in these tests."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import time

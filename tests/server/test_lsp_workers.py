@@ -1,7 +1,5 @@
 """The server outlives what documents do to parsers: it has none, and its workers may die."""
 
-from __future__ import annotations
-
 import itertools
 import os
 import signal

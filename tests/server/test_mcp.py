@@ -1,7 +1,5 @@
 """`excise mcp` serves a real client: four tools, read only, inside of what it was started for."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import subprocess

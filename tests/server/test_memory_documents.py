@@ -1,7 +1,5 @@
 """Documents of reviews that are kept: the same answers, whatever happened to them or meanwhile."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

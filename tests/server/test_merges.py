@@ -1,7 +1,5 @@
 """Git's verdict on whole candidates, and what has landed: no driver runs, nothing is written."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import sys

@@ -1,7 +1,5 @@
 """Mixes of hunks: what lacks a name is refused, and who brings that is named."""
 
-from __future__ import annotations
-
 import shlex
 import sys
 

@@ -1,7 +1,5 @@
 """One order by every door: commands, the language server and the tools for agents."""
 
-from __future__ import annotations
-
 import pytest
 from tests.server.command import excise
 from tests.server.edited_worktrees import client_of, edited_worktrees

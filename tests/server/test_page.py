@@ -1,7 +1,5 @@
 """The page for deciding: its rules, at any width, with any names; and `excise review` itself."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil

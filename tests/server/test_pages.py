@@ -1,7 +1,5 @@
 """Every archive of tests/cases/pages: tables, pages and answers to agents, without a process."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """``excise review --patches``: patches as whole files, of the texts that a repository has."""
 
-from __future__ import annotations
-
 import json
 import os
 

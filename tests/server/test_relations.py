@@ -1,7 +1,5 @@
 """What two candidates are to each other, and which are attempts at one task: cases, and laws."""
 
-from __future__ import annotations
-
 import itertools
 import re
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """The page of `--html`: well formed, harmless whatever was read, looked at by a browser."""
 
-from __future__ import annotations
-
 import base64
 import re
 from random import Random

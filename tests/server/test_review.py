@@ -1,7 +1,5 @@
 """`excise review` over real worktrees: complete, short, and exact enough to rebuild them."""
 
-from __future__ import annotations
-
 import random
 
 import msgspec

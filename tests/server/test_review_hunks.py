@@ -1,7 +1,5 @@
 """The hunks of a review: every candidate can be made of them again, and its digest knows them."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,7 +1,5 @@
 """What a path holds, by a table of names."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

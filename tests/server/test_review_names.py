@@ -1,7 +1,5 @@
 """Names and labels of candidates: a table of layouts, awkward names, and laws."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """Every task is ranked and grouped by itself: cases, and laws."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What is said of groups: each fact is found where it is so, and only there."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from dataclasses import replace
 

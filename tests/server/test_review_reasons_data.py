@@ -1,7 +1,5 @@
 """Reasons on outputs of real models: almost none that passes has one that speaks against it."""
 
-from __future__ import annotations
-
 import gzip
 import json
 from collections import Counter, defaultdict

@@ -4,8 +4,6 @@ The commands are real ones: they never end, flood, kill their group, leave their
 terminal. More attacks are in test_runs_attacks.py, and what runs where is in test_runs_places.py.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -4,8 +4,6 @@ Every attack is tried in a PID namespace of the test's own, so that one which su
 nothing but the test.
 """
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

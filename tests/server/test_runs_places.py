@@ -1,7 +1,5 @@
 """`review --run` on real repositories: what runs where, how often, and what it decides."""
 
-from __future__ import annotations
-
 import os
 import sys
 import tempfile

@@ -4,8 +4,6 @@ Each trap writes a marker file. The careless call comes first, so that a trap th
 fails its test.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 import sys

@@ -1,7 +1,5 @@
 """Paths that leave the workspace, and files that are none, are refused, also in a race."""
 
-from __future__ import annotations
-
 import os
 import socket
 import sys

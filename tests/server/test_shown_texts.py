@@ -1,7 +1,5 @@
 """Texts of strangers where people and models read them: escaped, said, and of bounded length."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

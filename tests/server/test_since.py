@@ -1,7 +1,5 @@
 """`excise since`: what an author changed between two versions, on real repositories and mails."""
 
-from __future__ import annotations
-
 import json
 import os
 import shlex

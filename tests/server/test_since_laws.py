@@ -1,7 +1,5 @@
 """What `review/since.py` promises of any texts, whatever lines repeat."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 from hypothesis import given

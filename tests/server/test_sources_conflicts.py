@@ -1,7 +1,5 @@
 """Conflicted files: stages of the index, and markers where there are none."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """docs/sources.md names every setting with its default, every command of git and every limit."""
 
-from __future__ import annotations
-
 import json
 import re
 from dataclasses import asdict

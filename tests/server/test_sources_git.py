@@ -1,7 +1,5 @@
 """Worktrees, branches and the origin, from real repositories."""
 
-from __future__ import annotations
-
 import os
 import sys
 

@@ -1,7 +1,5 @@
 """Patches, mailboxes and runs: applied to the text they name, or else to the target's."""
 
-from __future__ import annotations
-
 import pytest
 from tests.server.git_repository import made_from, make, needs_git, notes, reasons, texts
 

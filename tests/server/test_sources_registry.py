@@ -1,7 +1,5 @@
 """The table of sources: each source, setting and id is in it once, and each answer is watched."""
 
-from __future__ import annotations
-
 import importlib
 import os
 import pkgutil

@@ -1,7 +1,5 @@
 """Files beside the document, by glob."""
 
-from __future__ import annotations
-
 import os
 import sys
 

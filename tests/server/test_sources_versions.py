@@ -1,7 +1,5 @@
 """The document in the candidates of its repository: those of the commands, one file of each."""
 
-from __future__ import annotations
-
 import os
 import sys
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """The state of a queue: what it remembers, what it survives, and what it refuses."""
 
-from __future__ import annotations
-
 import os
 import signal
 import sqlite3

@@ -1,7 +1,5 @@
 """`excise take` over real worktrees at different bases: patches for git, --write and its undo."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

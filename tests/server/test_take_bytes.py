@@ -1,7 +1,5 @@
 """What only bytes tell: encodings, line ends, marks; each taken as it is, and said."""
 
-from __future__ import annotations
-
 import os
 import re
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Laws of taking, over random texts: bytes, line ends, mixes; and what git makes of the patch."""
 
-from __future__ import annotations
-
 import subprocess
 
 import pytest

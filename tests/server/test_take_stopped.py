@@ -6,8 +6,6 @@ new, but for the one that was saved, which is the save. `EXCISE_TAKE_POINTS` is 
 for each way to stop it, or `all`.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -4,8 +4,6 @@ Of random repositories with drift, for each document that a candidate changes: t
 ids, labels, texts, numbers, hunks, refusals and limits. One server answers for many repositories.
 """
 
-from __future__ import annotations
-
 import json
 import os
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Units: hunks that belong together are taken together, and the mixes that this leaves all run."""
 
-from __future__ import annotations
-
 import itertools
 from collections import Counter
 from dataclasses import replace

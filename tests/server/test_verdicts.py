@@ -1,7 +1,5 @@
 """Files of verdicts, from anybody, and the order that they make."""
 
-from __future__ import annotations
-
 import io
 import json
 

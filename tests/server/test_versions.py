@@ -1,7 +1,5 @@
 """Which patch of a series became which one: each word, by what the patches change."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Whatever parses runs in processes that may die: what is left is equal results, or a note."""
 
-from __future__ import annotations
-
 import logging
 import os
 import random

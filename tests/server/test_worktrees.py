@@ -1,7 +1,5 @@
 """Whole worktrees and branches, from real repositories: good ones, odd ones and hostile ones."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import shutil

@@ -1,7 +1,5 @@
 """Writing into a tree that is hostile, that changes meanwhile, or whose journal is damaged."""
 
-from __future__ import annotations
-
 import os
 import resource
 import shutil

@@ -1,7 +1,5 @@
 """Files of a folder, written and read back with their modes."""
 
-from __future__ import annotations
-
 import os
 import stat
 from collections.abc import Iterable

@@ -4,8 +4,6 @@ Where Node, a browser or the registry is missing they are skipped by name; with
 EXCISE_VSCODE=required (`make test-vscode`, CI) they fail instead.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

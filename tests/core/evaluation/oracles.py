@@ -3,8 +3,6 @@
 Nothing of excise is imported here, so that a slip there cannot repeat itself unseen.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from math import exp, log

@@ -1,7 +1,5 @@
 """What nobody sends on purpose: every measure has a number in its range, or says why not."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """The one interface of the measures: names, signatures, pickling, what is refused."""
 
-from __future__ import annotations
-
 import pickle
 
 import pytest

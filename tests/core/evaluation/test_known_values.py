@@ -1,7 +1,5 @@
 """Values that others published, or that a few lines by hand give: each says where it is from."""
 
-from __future__ import annotations
-
 import json
 import math
 

@@ -1,7 +1,5 @@
 """docs/measures.md says what the measures say."""
 
-from __future__ import annotations
-
 import math
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """METEOR against nltk's, on a WordNet made on the spot and on a real one where there is one."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import nltk

@@ -1,7 +1,5 @@
 """Every formula against a slow second implementation, on random texts of few words."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

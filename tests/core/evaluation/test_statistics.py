@@ -1,7 +1,5 @@
 """Correlations: against scipy on the sample written out in full, and against plain resampling."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

@@ -1,7 +1,5 @@
 """What a target is: inputs from a seeded generator, and a check of one."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterable
 from random import Random

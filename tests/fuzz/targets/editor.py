@@ -1,7 +1,5 @@
 """What an editor sends: whole sessions."""
 
-from __future__ import annotations
-
 from random import Random
 
 from tests.fuzz.targets.base import Target, packed, unpacked

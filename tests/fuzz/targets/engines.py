@@ -1,7 +1,5 @@
 """The kernels: every engine agrees, and small scores are those of the oracle."""
 
-from __future__ import annotations
-
 import random
 from array import array
 

@@ -1,7 +1,5 @@
 """Every grammar of the pack: no text ends the process, keeps it for ever, or is lost."""
 
-from __future__ import annotations
-
 import functools
 import itertools
 from collections.abc import Iterator

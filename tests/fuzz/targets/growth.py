@@ -4,8 +4,6 @@ An input is a recipe: what stands before and after, and pieces that are repeated
 which `%d` is a number. Its cost is taken at n and at 4 n.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from random import Random
 

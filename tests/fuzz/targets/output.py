@@ -1,7 +1,5 @@
 """What shows texts of others: HTML, Markdown, terminals."""
 
-from __future__ import annotations
-
 from html.parser import HTMLParser
 from random import Random
 

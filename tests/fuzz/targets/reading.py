@@ -1,7 +1,5 @@
 """What reads mails, patches and records."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 import itertools

@@ -1,7 +1,5 @@
 """Repositories whose every file may be hostile: nothing in them is run, and none breaks us."""
 
-from __future__ import annotations
-
 import atexit
 import functools
 import os

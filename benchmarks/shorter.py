@@ -1,9 +1,7 @@
 """How often the two forms of section 3 are shorter than the longest three-way subsequence.
 
-EXCISE_DATA=DIR python -m tests.reference.shorter
+EXCISE_DATA=DIR python benchmarks/shorter.py
 """
-
-from __future__ import annotations
 
 import gzip
 import json
@@ -12,6 +10,8 @@ import sys
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from tests.reference import streams
 from tests.reference.exact import TooLargeError
