@@ -1,6 +1,5 @@
 """The order of suggestions: cases, bad inputs, and the reasons that are printed with it."""
 
-import numpy as np
 import pytest
 
 from excise import ChangeSet, ContentError, OptionError, ScoreMatrix, rank
@@ -265,15 +264,6 @@ def test_all_broken_are_ordered_as_whole_ones_are(ranked):
     assert all(r.broken and r.why[0].startswith("broken: ") for r in ranking)
 
 
-@PATHS
-def test_sixty_four_revisions_in_groups(ranked):
-    texts = {f"{number:02}": f"x = {min(number // 10, 4)}\n" for number in range(64)}
-    ranking = ranked(texts, origin="x = 9\n")
-    assert [r.rank for r in ranking] == [1] * 24 + [25] * 40
-    assert ranking[0].why == ("24 of 64 make this edit",)
-    assert not any(np.isnan(r.mean_similarity) for r in ranking)
-
-
 def test_ready_made_sequences_and_options_have_codes_as_well():
     words = ["one"] * 3 + ["two"] * 2
     for options in ({}, {"granularity": "line"}, {"granularity": "token"}, {"comments": "drop"}):
@@ -281,13 +271,6 @@ def test_ready_made_sequences_and_options_have_codes_as_well():
         assert [r.rank for r in found] == [1] * 3 + [4] * 2
     given = rank(ScoreMatrix.from_texts(["a"], [["a", word] for word in words]))
     assert [r.makers for r in given] == [3, 3, 3, 2, 2]
-
-
-def test_a_replaced_revision_is_counted_anew():
-    matrix = ScoreMatrix.from_texts(ORIGIN, {"a": FIX, "b": OTHER, "c": FIX}, language="python")
-    again = matrix.replaced("b", FIX + "# b\n")
-    assert {r.id: r.makers for r in rank(again)} == dict.fromkeys("abc", 3)
-    assert {r.id: r.makers for r in rank(matrix)} == {"a": 2, "b": 1, "c": 2}
 
 
 @pytest.mark.parametrize("intent", ["", "Fix", "feature", None, 1])

@@ -41,20 +41,6 @@ def test_the_document():
     assert ran.json["matrix"]["similarity"] == expected.values.tolist()
 
 
-# --- a document on standard input ----------------------------------------------------------------
-
-
-def test_language_wins_over_path_and_the_option_over_both():
-    def tokeniser(*options, **given):
-        ran = excise("compare", "-", "--format", "json", *options, stdin=SMALL | given)
-        return ran.json["signature"].split("tok:")[1].split("|")[0]
-
-    assert tokeniser(language=None, path="a.go") == "go@0.13.0/2"
-    assert tokeniser(language="python", path="a.go") == "python@0.13.0/2"
-    assert tokeniser("--language", "js", path="a.go") == "javascript@0.13.0/2"
-    assert tokeniser(language=None, path=None) == "lexical"
-
-
 # --- for people ----------------------------------------------------------------------------------
 
 
@@ -92,23 +78,6 @@ def test_explain_lists_exactly_the_tokens_that_the_score_counts():
             for line in found[1].split("\n")[:-1] if found else ():
                 counts[line[:16].strip()] = len(line[16:].split())
             assert [*counts.values()] == [both, a - both, b - both]
-
-
-@pytest.mark.slow
-def test_a_huge_segment_is_cut_and_says_so():
-    two = document("", a="a " * 200_000, b="b")
-    ran = excise("compare", "-", "--explain", stdin=two)
-    assert "395,999 more characters" in " ".join(ran.out.split())
-    assert "199,960 more" in " ".join(ran.out.split())
-    assert len(ran.out) < 50_000
-    assert (
-        len(
-            excise("compare", "-", "--explain", "--format", "json", stdin=two).json["explained"][
-                "regions"
-            ][0]["a"]["text"]
-        )
-        > 399_000
-    )
 
 
 @pytest.mark.slow

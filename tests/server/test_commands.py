@@ -255,16 +255,6 @@ def test_without_candidates_it_says_what_it_looked_for(tmp_path, monkeypatch):
 
 
 @pytest.mark.slow
-def test_output_to_a_folder_is_refused(shop, monkeypatch):
-    monkeypatch.chdir(shop)
-    before = sorted(Path(shop).iterdir())
-    for command in ((), ("review",), ("compare", "README.md", "README.md")):
-        ran = excise(*command, "-o", ".")
-        one_line(ran, "cannot write .: it is not a regular file")
-    assert sorted(Path(shop).iterdir()) == before
-
-
-@pytest.mark.slow
 def test_a_name_that_is_no_worktree_may_be_a_branch_or_a_request(tmp_path, monkeypatch):
     repo = make(tmp_path, monkeypatch, a__py="x = 1\n")
     repo.git("checkout", "--quiet", "-b", "agent/one")

@@ -11,7 +11,6 @@ import pytest
 from tests.server.command import excise
 from tests.server.edited_worktrees import edited_worktrees
 from tests.server.git_repository import Repo, needs_git
-from tests.server.process_tree import children, is_running, wait_until
 
 ROOT = Path(__file__).parents[2]
 HOSTS = ROOT / "examples" / "hosts"
@@ -99,31 +98,6 @@ def test_a_refusal_is_a_sentence_for_people(host: list[str], repo: Repo):
 def test_a_host_that_leaves_in_the_middle_leaves_no_server(sent: bytes):
     command = [sys.executable, "-m", "excise_server", "--stdio"]
     subprocess.run(command, input=sent, capture_output=True, timeout=60)
-
-
-def test_a_host_that_asks_twenty_times_at_once_and_leaves(repo: Repo):
-    folder = {"uri": repo.path.as_uri(), "name": "shop"}
-    asked = [
-        {"id": 0, "method": "initialize", "params": {"capabilities": {}, "processId": None,
-         "rootUri": None, "workspaceFolders": [folder]}},
-        {"method": "initialized", "params": {}},
-        *({"id": n, "method": "excise/candidates", "params": {"uri": folder["uri"]}}
-          for n in range(1, 21)),
-    ]  # fmt: skip
-    bodies = [json.dumps({"jsonrpc": "2.0", **message}).encode() for message in asked]
-    framed = b"".join(b"Content-Length: %d\r\n\r\n%b" % (len(body), body) for body in bodies)
-    command = [sys.executable, "-m", "excise_server", "--stdio"]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as server:
-        assert server.stdin is not None
-        assert server.stdout is not None
-        server.stdin.write(framed)
-        server.stdin.flush()
-        assert server.stdout.readline().startswith(b"Content-Length: ")  # it has begun
-        started = children(server.pid)
-        server.stdin.close()
-        server.stdout.close()
-        server.wait(timeout=60)
-    wait_until(lambda: not any(map(is_running, started)))
 
 
 @pytest.mark.skipif(not can_remount(), reason="no mount namespaces here")

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from msgspec import structs
 from rich.cells import cell_len
 from tests.server import page_case
-from tests.server.command import excise, ids_of, one_line
+from tests.server.command import excise
 from tests.server.git_repository import make
 from tests.server.test_worktrees import by_id, report, worktree
 
@@ -82,20 +82,6 @@ def test_what_only_an_issue_ties_is_said_to_be(repo):
     assert alone["members"] == ["worktree:chen"]
     assert alone["by_issue"] == {}
     assert "Task 1 (issue 12): 2 candidates, 2 groups" in printed(repo)
-
-
-def test_one_task_is_chosen(two_tasks):
-    for name in ("2", "bo", "worktree:dana"):
-        found = report(two_tasks, "--task", name)
-        assert sorted(ids_of(found)) == ["worktree:bo", "worktree:dana"]
-        assert [task["number"] for task in found["tasks"]] == [1]
-        assert found["other_tasks"] == [["worktree:ada", "worktree:chen", "worktree:eli"]]
-    out = printed(two_tasks, "--task", "2")
-    assert "Not looked at: ada, chen, eli (of other tasks): -v" in out
-    for name in ("fay\x1b[31m", "all", "3"):
-        ran = excise("review", "--repo", str(two_tasks.path), "--task", name)
-        one_line(ran, "no task is called")
-        assert "there are 2" in ran.err
 
 
 def test_who_is_left_out_has_a_name_and_no_path(repo):

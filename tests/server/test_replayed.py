@@ -25,7 +25,6 @@ def side(text):
 
 F, G = "def f():\n    return 1\n\n\n", "def g():\n    return 2\n\n\n"
 REST = "def z():\n    return 0\n"
-STEPS = "steps:\n  - name: a\n{}\n  - name: z\n"
 TOP, OLD = "# Changes\n\n## Unreleased\n\n", "## 1.0\n\n- First\n"
 
 

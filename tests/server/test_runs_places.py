@@ -259,37 +259,10 @@ def test_tests_are_told_by_name_against_the_target(repo: Repo):
         assert ran.code == 2
 
 
-@pytest.mark.parametrize(
-    ("command", "reason"),
-    [("no-such-command", "not found"), ("exit 125", "cannot be tested"), ("./a.py", "executed")],
-)
-def test_a_command_that_runs_nowhere(repo: Repo, command, reason):
-    worktree(repo, "ada", ORIGIN.replace("return a", "return a + 1"))
-    shown, _, document, _ = run(repo, command)
-    assert shown == {"ada": "undecided"}
-    assert reason in document["candidates"][0]["checks"][0]["reason"]
-
-
-def test_all_time_out(repo: Repo):
-    worktree(repo, "ada", ORIGIN.replace("return a", "return a + 1"))
-    worktree(repo, "bo", ORIGIN.replace("return a", "return a + 2"))
-    shown, _, _, err = run(repo, "sleep 300", "--timeout", "0.3")
-    assert shown == {"ada": "undecided", "bo": "undecided"}
-    assert err.count("timed out") == 3
-
-
 def test_only_the_base_times_out(repo: Repo):
     worktree(repo, "ada", ORIGIN.replace("return a", "return a + 1"))
     command = 'test "$EXCISE_CANDIDATE" = target && sleep 300; true'
     assert run(repo, command, "--timeout", "0.5")[0] == {"ada": "passed"}
-
-
-def test_what_a_run_starts_or_ends_is_its_own_affair(repo: Repo):
-    worktree(repo, "ada", ORIGIN.replace("return a", "return a + 1"))
-    worktree(repo, "bo", ORIGIN.replace("return a", "return a + 2"))
-    command = 'case "$PWD" in */ada) (setsid sleep 317 &); kill -9 $PPID; exit 1;; esac; true'
-    shown, _, _, _ = run(repo, command)
-    assert shown == {"ada": "failed", "bo": "passed"}
 
 
 def test_where_all_pass_or_all_fail_and_the_target_too_it_is_said_once(repo: Repo):

@@ -1,34 +1,15 @@
 """The table of sources: each source, setting and id is in it once, and each answer is watched."""
 
-import importlib
 import os
-import pkgutil
 from dataclasses import fields
 
 import pytest
 from tests.server.git_repository import make, needs_git
 
-from excise_server import sources
 from excise_server.review.candidate import in_order
 from excise_server.sources.collect import collect
-from excise_server.sources.registry import finders, listers, setting_of
+from excise_server.sources.registry import finders, setting_of
 from excise_server.wire.sources import SOURCES, SourceSettings
-
-
-def test_every_file_that_finds_or_lists_is_in_the_table():
-    modules = pkgutil.iter_modules(sources.__path__)
-    loaded = [importlib.import_module(f"excise_server.sources.{module.name}") for module in modules]
-    finding = {
-        find
-        for module in loaded
-        for name, find in vars(module).items()
-        if name.startswith(("find", "list_")) and callable(find)
-        if find.__module__ == module.__name__
-    }
-    asked = {*finders(), *listers()}
-    others = {"find_candidates", "find_folders", "find_in_file", "find_origin"}
-    assert {find.__name__ for find in finding - asked} == others | {"finders"}
-    assert asked <= finding
 
 
 def test_every_id_is_of_one_source_and_every_source_has_a_setting():

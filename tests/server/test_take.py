@@ -601,10 +601,7 @@ def test_a_command_is_run_on_the_target_with_the_mix_first(repo, scratch):
             "exit status 3",
             "  first\n  \\x1b[31m2 fa",
         ),
-        ("seq 1000; false", "exit status 1", "  981\n"),
-        ("no-such-command-here", "was not found (exit status 127)", "not found"),
         ("sleep 600", "timed out", ""),
-        ("kill -9 $$", "exit status 137 (SIGKILL)", ""),
         ("rm -rf *; chmod 0 .; false", "exit status 1", ""),
     ],
 )
@@ -629,9 +626,7 @@ def test_a_mix_that_does_not_pass_is_not_taken_unless_it_is_wanted(
     "command",
     [
         "echo broken > a.py; echo more > other.txt; rm -rf bin.dat; mkdir -p d/e; touch d/e/f",
-        "rm -rf ./* ./.[a-z]*",
         "mkdir d && touch d/f && chmod 0 d && chmod 0 .",
-        'rm -rf "$PWD"',
     ],
 )
 def test_what_the_command_does_to_the_copy_is_not_taken(repo, scratch, command):

@@ -3,16 +3,10 @@
 import io
 import json
 
-import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from tests.server.test_review_ranked import review
 
 from excise_server.foundation.inputs import SourceError
 from excise_server.review.candidate import Candidate, candidates_called
-from excise_server.review.ranked import rank_tasks
-from excise_server.review.relations import Task
 from excise_server.review.verdicts import Verdict, match_verdicts
 from excise_server.sources import verdicts as files
 from excise_server.sources.verdicts import read_verdicts
@@ -210,38 +204,6 @@ def test_a_group_whose_members_differ_says_so():
     assert timed.of_group(both) == "1 of 2 pass, 1 without a verdict"
     assert (alike.differ(both), mixed.differ(both), timed.differ(both)) == (False, True, False)
     assert match_verdicts([], [ADA, BO]).of_group(both) == ""
-
-
-# --- the order ---
-
-
-@given(
-    st.lists(st.tuples(st.integers(0, 2), st.integers(0, 40)), min_size=1, max_size=8), st.data()
-)
-def test_levels_come_first_and_leave_the_rest_of_the_order(known, data):
-    """Nobody who fails has a better rank than one who passes; inside a level nothing moves."""
-    count = len(known)
-    values = np.eye(count)
-    for i in range(count):
-        for j in range(i):
-            values[i, j] = values[j, i] = data.draw(st.sampled_from([0, 0.5, 1]))
-    compared = review(values, [size for _, size in known])
-    level = dict(zip(compared.ids, (level for level, _ in known), strict=True))
-    one = Task(tuple(compared.ids))
-    (plain,) = rank_tasks(compared, [one], threshold=0.5, linkage="average")
-    (judged,) = rank_tasks(
-        compared, [one], threshold=0.5, linkage="average",
-        level=level.__getitem__,
-    )  # fmt: skip
-    order = [ranked.id for ranked in judged.ranking]
-    assert [level[name] for name in order] == sorted(level.values())
-    for each in set(level.values()):
-        before = [r.id for r in plain.ranking if level[r.id] == each]
-        assert [name for name in order if level[name] == each] == before
-    rank = {ranked.id: ranked.rank for ranked in judged.ranking}
-    old = {ranked.id: ranked.rank for ranked in plain.ranking}
-    for a in order:
-        assert rank[a] == 1 + sum((level[b], old[b]) < (level[a], old[a]) for b in order)
 
 
 def test_a_line_is_what_it_was_written_from():

@@ -110,35 +110,6 @@ def test_equal_worktrees_score_one_however_they_got_there(repo):
     assert by_id(found)["bo"]["uncommitted"] == 2
 
 
-def test_a_no_op_never_ranks_above_an_edit_and_a_broken_one_goes_down(repo):
-    worktree(repo, "ada", a__py=OTHER)
-    bo = worktree(repo, "bo")
-    repo.git("commit", "--quiet", "--allow-empty", "-m", "nothing", cwd=bo)
-    worktree(repo, "chen", a__py=OTHER.replace("h(a, 1, 2)", "h(a, 1, 2"))
-    worktree(repo, "dana", a__py=BASE.replace("    return a\n", "    return  a\n"))
-    found = report(repo, "--issue", "7")
-    entries = by_id(found)
-    assert [entries[name]["rank"] for name in ("ada", "chen", "dana")] == [1, 2, 3]
-    assert found["unchanged"] == ["worktree:bo"]
-    assert not entries["dana"]["no_op"]
-    assert entries["dana"]["notes"] == ["whitespace-only"]
-    assert entries["chen"]["syntax_errors"]
-
-
-def test_candidates_without_code_come_behind(repo):
-    worktree(repo, "ada", a__py=GUARD)
-    worktree(repo, "bo", a__py=GUARD)
-    worktree(repo, "chen", a__py=BASE.replace("g(a):", "g(a, b=0):"))
-    worktree(repo, "dana", a__py=BASE.replace("    return a\n", "    # a\n    return a\n"))
-    found = report(repo)
-    entries = by_id(found)
-    assert [entries[name]["rank"] for name in ("ada", "bo")] == [1, 1]
-    assert [entries[name]["stub"] for name in ("ada", "bo", "chen", "dana")] == [False] * 2 + [
-        True
-    ] * 2
-    assert [task["disagree"] for task in found["tasks"]] == [False]
-
-
 def test_renames_modes_links_and_deletions(repo):
     ada = worktree(repo, "ada")
     repo.git("mv", "a.py", "c.py", cwd=ada)
@@ -485,21 +456,6 @@ def test_a_config_of_all_that_places_every_working_tree_elsewhere(repo, tmp_path
     ran = excise("review", "--repo", str(repo.path.parent / "viewer"), "--format", "json")
     assert ran.code
     assert "s3cret" not in ran.out + ran.err
-
-
-def test_names_of_sixty_four_digits(tmp_path, monkeypatch):
-    repo = make(tmp_path, monkeypatch)
-    shutil.rmtree(repo.path / ".git")
-    repo.git("init", "--quiet", "--object-format=sha256")
-    repo.commit(a__py=BASE, b__txt="one\n")
-    ada = worktree(repo, "ada", a__py=GUARD)
-    os.utime(ada / "b.txt", (1, 1))
-    found = report(repo)
-    assert len(found["origin"]) == 64
-    assert [file["path"] for file in by_id(found)["ada"]["files"]] == ["a.py"]
-    repo.commit("more", a__py=OTHER)
-    ran = excise("cluster", "--git", "HEAD~1..HEAD", "--repo", str(repo.path), "--format", "json")
-    assert [entry["subject"] for entry in ran.json["patches"]] == ["more"]
 
 
 LONG = "".join(f"def f{n}(a):\n    return a + {n}\n\n\n" for n in range(150))

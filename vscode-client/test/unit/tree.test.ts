@@ -204,10 +204,3 @@ test("names of files are made harmless", () => {
   // eslint-disable-next-line no-control-regex
   assert.doesNotMatch(said, /[\u0000\u202e\n]/);
 });
-
-test("1,000 candidates of 100 files are put together at once", () => {
-  const many = Array.from({ length: 1000 }, (_, n) => work(`w${n}`, { files: Array.from({ length: 100 }, (_file, at) => file(`f${at}`, "modified")) }));
-  const files = reviewFiles(candidates({ candidates: many }));
-  assert.equal(files.length, 100);
-  assert.equal(files[0]?.candidates.length, 1000);
-});
