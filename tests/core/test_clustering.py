@@ -1,7 +1,5 @@
 """Clusters and ranks: who says the same, in which order, and with which numbers."""
 
-from __future__ import annotations
-
 import random
 import subprocess
 import sys

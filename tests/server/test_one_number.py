@@ -1,7 +1,5 @@
 """One pair, one number: every command says the same digits of the same candidates."""
 
-from __future__ import annotations
-
 import re
 from itertools import combinations
 
