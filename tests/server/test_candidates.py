@@ -56,7 +56,7 @@ def test_the_same_edit_is_the_same_however_old_its_base_is(repo):
     found = report(repo)
     assert len(ids_of(found)) == 6
     assert found["similarity"] == [[1.0] * 6] * 6
-    assert len(found["clusters"]) == 1
+    assert len(found["tasks"][0]["groups"]) == 1
     entries = by_id(found)
     assert [name for name, entry in entries.items() if entry["conflicts"]] == ["beside"]
     assert [entries[name]["behind"] for name in ("now", "fresh", "old", "older", "stale")] == [

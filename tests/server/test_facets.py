@@ -347,8 +347,8 @@ def test_candidates_without_code_are_last_and_have_no_vote(repo):
     words = found["words"]
     ada, bob = ids.index("worktree:ada"), ids.index("worktree:bob")
     assert words[ada][bob] == "same code"
-    for cluster in found["clusters"]:
-        members = {name.partition(":")[2] for name in cluster["members"]}
+    for group in found["tasks"][0]["groups"]:
+        members = {name.partition(":")[2] for name in group["members"]}
         assert members <= {"ada", "bob", "cy"} or members <= {"dee", "eve", "fay"}
     page = excise("review", "--repo", str(repo.path)).out
     assert re.search(r"^   2 the same code: ada, bob \(.*tests.*\)$", page, re.MULTILINE), page

@@ -79,7 +79,7 @@ def test_one_edit_of_five_ages_is_one_change(repo, tmp_path):
         text = drift(repo, 4, text)
     found = compared(repo, tmp_path, patches)
     assert found["similarity"] == [[1.0] * 5] * 5
-    assert [cluster["members"] for cluster in found["clusters"]] == [ids_of(found)]
+    assert [group["members"] for group in found["tasks"][0]["groups"]] == [ids_of(found)]
     assert (found["basis"], found["origin"]) == ("origin", repo.head())
     assert {(row["kind"], row["folder"]) for row in found["candidates"]} == {("patch", None)}
     assert all(len(row["identical"]) == 4 for row in found["candidates"])
