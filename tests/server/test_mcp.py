@@ -185,7 +185,7 @@ def test_what_is_taken_is_a_patch_for_git_and_nothing_is_written(repo):
     repo.git("apply", "-", stdin=content(taken)["patch"].encode())
     assert (repo.path / "a.py").read_text() == ORIGIN.replace("x + 2", "x - 2")
     assert all(answer.is_error for answer in (both, stale, nobody))
-    assert "overlap" in both.content[0].text
+    assert "two choices conflict" in both.content[0].text
     assert "the review has changed" in stale.content[0].text
     assert "zoe" in nobody.content[0].text
 
