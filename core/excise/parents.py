@@ -11,6 +11,7 @@ above. A merge by lines can put a line into another one without a conflict:
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -21,6 +22,7 @@ from excise.text import raw_lines
 _FLAT = frozenset(("markdown", "toml", "ini"))
 """Grammars whose parents do not show in the indentation."""
 
+_WORDS = re.compile(r"\w+")
 _NAMED = ("name", "key", "declarator")
 _PARENTS = frozenset(("section", "impl_item", "table", "table_array_element", "pair"))
 
@@ -49,11 +51,7 @@ def lost_parents(
     asked = [line for line in lines if old[line].strip()]
     if grammar not in _FLAT:
         # Parsing is dear, and parents seldom change where the lines above and further left do not.
-        asked = [
-            line
-            for line in asked
-            if [places[above] for above in _outline(old, line)] != list(_outline(new, places[line]))
-        ]
+        asked = [line for line in asked if not _stays(old, new, places, line)]
     if not asked:
         return []
     reading, parsed = Reading(grammar, timeout=PARSER_SECONDS), texts or ParsedTexts()
@@ -72,6 +70,16 @@ def lost_parents(
             _parent(roots[1], places[line], new[places[line]]),
         )
     ]
+
+
+def _stays(old: Sequence[str], new: Sequence[str], places: Sequence[int], line: int) -> bool:
+    """Whether the lines above one and further left are the same, or begin with the same words."""
+    ours, theirs = list(_outline(old, line)), list(_outline(new, places[line]))
+    return len(ours) == len(theirs) and all(
+        places[a] == b
+        or (_is_at(places, a, b) and _WORDS.findall(old[a])[:2] == _WORDS.findall(new[b])[:2])
+        for a, b in zip(ours, theirs, strict=True)
+    )
 
 
 def _outline(lines: Sequence[str], line: int) -> Iterator[int]:

@@ -208,8 +208,12 @@ class ParsedTexts:
             raise Unparsable(refused)
         grammar = reading.grammar or ""
         known = self._kept_trees.get((text, grammar))
-        if known is None and (kept := self._trees.get((origin or "", grammar))) is not None:
-            known = tree_of_edited(kept, text, cancel, reading.timeout)
+        if known is None and origin is not None and len(origin) >= REPARSE_FROM:
+            if (kept := self._trees.get((origin, grammar))) is None:
+                kept = parsed(origin, grammar, self.vocabulary, cancel, reading.timeout)
+                self._trees[origin, grammar] = kept
+            known = kept.tree if text == origin else None
+            known = known or tree_of_edited(kept, text, cancel, reading.timeout)
         if known is None:
             known = syntax.parse(text, grammar, None, cancel, reading.timeout)
             self._keep_tree(text, grammar, known)

@@ -54,12 +54,13 @@ class CandidateEdits:
     """What candidates change, as the matrix takes it, by their ids.
 
     - ``pairs``: the files that each changes.
-    - ``patches``: what is said of that, without the ignored files.
+    - ``said``: what is said of that, and ``patches`` the same without the ignored files.
     - ``notes``: what is not compared, and what their sources say.
     - ``origin``: the texts that they change, by path.
     """
 
     pairs: dict[str, tuple[FilePair, ...]] = field(default_factory=dict)
+    said: dict[str, tuple[FilePair, ...]] = field(default_factory=dict)
     patches: dict[str, Patch] = field(default_factory=dict)
     notes: dict[str, list[str]] = field(default_factory=dict)
     origin: dict[str, str] = field(default_factory=dict)
@@ -77,8 +78,8 @@ def edits_of(found: Sequence[Candidate]) -> CandidateEdits:
         also = [f"ignored: {first_few(paths)}"] if paths else []
         edits.notes[candidate.id] = [*candidate.notes, *left_out, *also]
         edits.pairs[candidate.id] = complete.files
-        said = Patch(candidate.said(complete.files))
-        edits.patches[candidate.id] = Patch(counted_files(said, IGNORED)[0])
+        said = edits.said[candidate.id] = candidate.said(complete.files)
+        edits.patches[candidate.id] = Patch(counted_files(Patch(said), IGNORED)[0])
         texts, edits.change_sets[candidate.id] = change_set(
             candidate.old, candidate.new, counted, candidate.kind_of
         )
@@ -100,7 +101,7 @@ def compared(
     - ``readings``: those of another matrix with some of the same texts.
     """
     edits, matrix, kinds = scored(candidates, cancel=cancel, readings=readings)
-    reader = CandidateReader(edits.pairs, matrix.readings)
+    reader = CandidateReader(edits.pairs, edits.said, matrix.readings)
     claims = {
         c.id: (
             *own_claims(c, matrix.readings, candidates.builtins), *given_twice(c, reader.names)

@@ -137,7 +137,7 @@ def compare_candidates(
         groups = [[matrix.ids[i] for i in group] for group in by_rank]
         edits.append(task_edits(matrix, by_rank, patches))
         broken = {one.id: one.broken for one in each.ranking}
-        by_group = group_reasons(members, groups, files, broken, facts)
+        by_group = group_reasons(members, groups, files, broken, facts, every.reader.said)
         checked = [judged.of_group(group) for group in groups]
         every_file.append(files)
         for text, group, of_group in zip(checked, groups, by_group, strict=True):

@@ -226,10 +226,8 @@ class Page:
         """Return what is said of a candidate: what decides its place, and what it does besides."""
         facts = [why for why in entry.why if not why.endswith(_COUNTED)]
         facts = facts[:1] if entry.broken else facts
-        said: Sequence[str] = (
-            _BESIDE if entry.no_op or entry.stub or entry.broken else (*_OF_CODE, *_BESIDE)
-        )
-        said = tuple(kind for kind in said if kind != "unread-names" or not entry.stub)
+        said = {*_BESIDE, *(() if entry.no_op or entry.stub or entry.broken else _OF_CODE)}
+        said -= {"unread-names"} if entry.stub else set()
         group = self.document.tasks[entry.task - 1].groups[entry.group - 1]
         facts += [r.text for r in group.reasons if r.kind in said and entry.id in r.members]
         facts += [check_words(check) for check in entry.checks]

@@ -128,6 +128,8 @@ class ReviewedFile:
 
     def slots(self) -> tuple[tuple[int, ...], ...]:
         """Return the hunks, by their indices, in decisions among the candidates' units."""
+        if len(self.hunks) < 2:  # no names are needed
+            return ((0,),) * len(self.hunks)
         return slots_of([unit for name in self.ids for unit in self.units(name)])
 
     def _named(self, variant: Variant) -> tuple[str, ...]:

@@ -55,11 +55,13 @@ def group_reasons(
     files: Sequence[ReviewedFile],
     broken: Mapping[str, Sequence[str]],
     facts: Mapping[str, Facts],
+    said: Mapping[str, Sequence[FilePair]] | None = None,
 ) -> list[list[ReasonEntry]]:
     """Return the facts about each group of a task, each a phrase that follows "it".
 
     - ``broken``: by id, what each breaks, as phrases.
     - ``facts``: by candidate and path, the facts about its texts.
+    - ``said``: by id, the changes of each as they are said (`Candidate.said`), if known.
     """
     files = sorted(files, key=lambda file: (KINDS.index(file.kind), file.path))
     # The facts about files of code that have a text before and after.
@@ -72,17 +74,21 @@ def group_reasons(
             has_texts = file.text is not None and change.text is not None
             if file.kind == "code" and known is not None and has_texts:
                 of_texts[change.id][file.path] = known
-    said = {c.id: c.said(each.change.pair for each in touched[c.id]) for c in candidates}
-    stated = {
-        candidate.id: [
+    stated = {}
+    for candidate in candidates:
+        changes = [each.change.pair for each in touched[candidate.id]]
+        if said is None:
+            pairs = list(candidate.said(changes))
+        else:
+            own = {pair.path: pair for pair in said[candidate.id]}
+            pairs = [own.get(pair.path, pair) for pair in changes]
+        stated[candidate.id] = [
             *_state(candidate, broken.get(candidate.id, ())),
-            *_bytes(said[candidate.id]),
+            *_bytes(pairs),
             *_code(candidate, touched[candidate.id], of_texts[candidate.id]),
-            *_tests(candidate, said[candidate.id]),
-            *_deletes(candidate, said[candidate.id]),
+            *_tests(candidate, pairs),
+            *_deletes(candidate, pairs),
         ]
-        for candidate in candidates
-    }
     alone = _alone(files) if len(groups) > 1 else {}
     return [_reasons(members, stated, alone.get(frozenset(members), ())) for members in groups]
 

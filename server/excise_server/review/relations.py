@@ -253,13 +253,19 @@ def _tasks_named(candidate: Candidate) -> list[tuple[str, ...]]:
 class CandidateReader:
     """Reads the names of candidates, each text once.
 
-    - ``pairs``: by id, the `patch_files` of each.
+    - ``pairs``, ``said``: by id, the `patch_files` of each, and what is said of them.
     """
 
-    def __init__(self, pairs: Mapping[str, Sequence[FilePair]], readings: Readings) -> None:
+    def __init__(
+        self,
+        pairs: Mapping[str, Sequence[FilePair]],
+        said: Mapping[str, Sequence[FilePair]],
+        readings: Readings,
+    ) -> None:
         every = [pair for own in pairs.values() for pair in own]
         self._paths = {path for pair in every for path in (pair.old, pair.new) if path is not None}
-        self.pairs, self.texts, self._readings = pairs, readings.texts, readings
+        self.pairs, self.said = pairs, said
+        self.texts, self._readings = readings.texts, readings
         self._origins: dict[str, str] = {}
         self._edits: dict[str, _Edit] = {}
         self._names: dict[tuple[str, str], dict[tuple[Place, str], list[str]]] = {}
@@ -270,8 +276,7 @@ class CandidateReader:
         if candidate.id not in self._edits:
             changes = dict[str, _Change]()
             texts = dict[str, str](), dict[str, str]()
-            pairs = self.pairs[candidate.id]
-            for pair, own in zip(pairs, candidate.said(pairs), strict=True):
+            for pair, own in zip(self.pairs[candidate.id], self.said[candidate.id], strict=True):
                 old = None if pair.old is None else candidate.old[pair.old]
                 new = None if pair.new is None else candidate.new[pair.new]
                 path, hunks = pair.old or pair.path, None
