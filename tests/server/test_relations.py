@@ -150,7 +150,17 @@ def test_half_of_the_hunks_of_the_smaller_have_to_overlap(a, b, expected):
     assert word(edited(**a), edited(**b), TEN) == expected
 
 
-def test_the_same_up_to_names_and_near_edits_are_rivals():
+def test_who_rewrites_a_file_is_a_rival_of_nobody_who_edits_it():
+    rewritten = one("\n".join(f"{line}  # {n}" for n, line in enumerate(reversed(LINES))) + "\n")
+    found = of({"a": edited(at_3="x"), "b": rewritten, "c": edited(at_3="y")}, TEN)
+    words = {(r.first, r.second): r.word for r in found.relations}
+    assert words == {("a", "b"): "collides", ("a", "c"): "rivals", ("b", "c"): "collides"}
+    again = one("\n".join(f"{line}  # no" for line in LINES) + "\n")
+    assert word(rewritten, again, TEN) == "rivals"
+    assert word({"a.py": "x = 2\n"}, {"a.py": "x = 3\n"}, {"a.py": "x = 1\n"}) == "rivals"
+
+
+def test_the_same_up_to_names_are_one_task():
     origin = {"a.py": "def f(a):\n    return g(a)\n"}
     new = "def f(a):\n    {0} = g(a)\n    if {0} is None:\n        return 0\n    return {0}\n"
     assert word(one(new.format("x")), one(new.format("y")), origin) == "same up to names"

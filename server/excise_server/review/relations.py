@@ -51,6 +51,9 @@ _WORD = re.compile(r"\w+")
 
 _RIVALS: frozenset[RelationWord] = frozenset(_WORDS[:4])
 
+FEWEST_LINES = 20
+"""A file of fewer lines has nobody who rewrites it: in it everybody changes most."""
+
 MOST_EVIDENCE = 3
 """Most places of one kind that are named for a pair."""
 
@@ -477,13 +480,16 @@ def _in_file(
         return _Meeting(x.kind, sizes, [RelationReason("collides", message, path)])
     evidence, overlapping = [], (set[int](), set[int]())
     target = "" if x.old is None else x.old.text or ""
+    # Who rewrites or reformats a file is at everybody's place in it, but not at their task.
+    is_apart = _rewrites(x, target) != _rewrites(y, target)
     for own, other in _stretches(x.hunks, y.hunks):
         mine, theirs = [x.hunks[n] for n in own], [y.hunks[n] for n in other]
         added = None if mine == theirs else _added(path, target, mine, theirs, additions_of)
         if added is not None:
             evidence.append(added)
             continue
-        meeting = [(m, n) for m in own for n in other if _meet(x.hunks[m], y.hunks[n])]
+        met = [] if is_apart else [(m, n) for m in own for n in other]
+        meeting = [(m, n) for m, n in met if _meet(x.hunks[m], y.hunks[n])]
         overlapping[0].update(m for m, _ in meeting)
         overlapping[1].update(n for _, n in meeting)
         if mine != theirs:
@@ -549,6 +555,12 @@ def _stretches(
             run = list[int](), list[int]()
         run[owner].append(index)
         ends = max(ends, hi)
+
+
+def _rewrites(change: _Change, target: str) -> bool:
+    """Whether a change leaves less than half of the lines of a file, if it has more than a few."""
+    lines, changed = len(raw_lines(target)), sum(hi - lo for lo, hi, _ in change.hunks or ())
+    return lines >= FEWEST_LINES and 2 * changed > lines
 
 
 def _meet(a: tuple[int, int, str], b: tuple[int, int, str]) -> bool:
