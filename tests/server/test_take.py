@@ -125,7 +125,7 @@ def test_a_mix_applies_and_round_trips(repo):
     ("choices", "parts"),
     [
         (["ada", "bo"], ["a.py#5 of ada", "a.py#5 of bo"]),
-        (["ada", "a.py#5", "bo", "a.py"], ["overlap", "of ada", "of bo"]),
+        (["ada", "a.py#5", "bo", "a.py"], ["conflict", "of ada", "of bo"]),
         (["bo", "ada", "nothing.py"], ["nothing.py", "ada changes a.py"]),
         (["ada", "a.py#4"], ["no hunk a.py#4", "#5, #25"]),
         (["chen", "bin.dat#1"], ["no hunks", "whole file"]),
