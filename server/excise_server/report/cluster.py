@@ -13,6 +13,7 @@ from itertools import chain, groupby, pairwise
 from operator import attrgetter
 from typing import NamedTuple
 
+import msgspec
 from msgspec import UNSET
 from rich.console import Console, RenderableType
 from rich.text import Text
@@ -629,9 +630,6 @@ FIRST_SCREEN = 40
 _HEADS, _EDITS, _NAMES, _ALL = range(4)
 """How much of an issue is shown."""
 
-_MOST_REJECTED = 4
-"""Most that could not be read of which the reasons are on a page that is not long."""
-
 
 def cluster_blocks(
     document: d.ClusterDocument,
@@ -677,8 +675,6 @@ def cluster_blocks(
                     cells = [Cell(f"{word}:"), Cell(", ".join(names))]
                 yield PageBlock("names" if level == _NAMES else "row", cells, 2)
     rejected = [f"left out: {each.id}: {each.reason}" for each in document.rejected]
-    if level < _ALL and (more := len(rejected) - _MOST_REJECTED) > 0:
-        rejected[_MOST_REJECTED:] = [f"left out: {more:,} more, as standard error says"]
     yield from b.notes([*more_lines(document, verbose=level == _ALL), *rejected])
     if level == _ALL:
         yield words(LEGEND, "dim", kind="note")
@@ -693,6 +689,7 @@ def cluster_lines(
     hunk: HunkOf = lambda first, other: (),
 ) -> Iterator[RenderableType]:
     """Yield the page: as much of each issue as there is room for, unless it is all asked for."""
+    document = msgspec.structs.replace(document, rejected=[])  # standard error names them
     if verbose:
         yield from terminal(cluster_blocks(document, hunk=hunk), out)
         return
