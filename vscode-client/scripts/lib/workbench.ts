@@ -72,10 +72,6 @@ export class Workbench {
     return this.page.locator(".squiggly-info");
   }
 
-  get lenses(): Locator {
-    return this.page.locator(".codelens-decoration a");
-  }
-
   /** What the extension tells, not what the editor does. */
   get notifications(): Locator {
     return this.page.locator(".notifications-toasts .notification-list-item", { hasText: "Excise" });
@@ -225,22 +221,6 @@ export class Workbench {
       return rows.first().isVisible();
     }, Boolean);
     return rows;
-  }
-
-  /** Choose the action at the cursor that says something; by keyboard, as the list is not clicked. */
-  async act(title: RegExp): Promise<void> {
-    const rows = await this.actions();
-    const wanted = rows.filter({ hasText: title });
-    await wanted.first().waitFor();
-    const index = Number(await wanted.first().getAttribute("data-index"));
-    const focused = this.page.locator(".action-widget .monaco-list-row.focused");
-    for (let at = await indexOf(focused); at !== index; at = await indexOf(focused)) {
-      await this.page.keyboard.press(at < index ? "ArrowDown" : "ArrowUp");
-      const before = at;
-      await until(() => indexOf(focused), (now) => now !== before);
-    }
-    await this.page.keyboard.press("Enter");
-    await this.dirty();
   }
 
   /** Save the active document, which has changed: what it holds is then on disk. */
