@@ -42,13 +42,12 @@ from excise_server.cli import main
 from excise_server.foundation.changes import Side
 from excise_server.foundation.inputs import Rejected
 from excise_server.mcp import pages as agents
-from excise_server.report import markdown_pages, tables
+from excise_server.report import tables
 from excise_server.report.blocks import markdown, terminal
-from excise_server.report.html_review import review_page
 from excise_server.report.hunk_page import hunk_blocks
 from excise_server.report.markdown import LONGEST_PAGE
+from excise_server.report.overview import WAY, candidates_markdown, overview_blocks, review_page
 from excise_server.report.page import Page
-from excise_server.report.page_text import page_lines
 from excise_server.report.review import candidates_document, chosen_hunks, review_document
 from excise_server.review.candidate import Candidate, Landed, digest_of, marked_identical
 from excise_server.review.verdicts import Verdict
@@ -228,7 +227,7 @@ def printed(lines: Callable[[Console], Iterator[RenderableType]], width: int) ->
 def _paged(review: Review, width: int, options: list[str]) -> str:
     """Show the page for deciding, or all of it if `verbose`."""
     page = Page(_document(review), verbose="verbose" in options)
-    return printed(partial(page_lines, page), width)
+    return printed(partial(terminal, overview_blocks(page)), width)
 
 
 def _reviewed(review: Review, width: int, options: list[str]) -> str:
@@ -240,7 +239,7 @@ def _reviewed(review: Review, width: int, options: list[str]) -> str:
     page, against = Page(document, verbose="verbose" in chosen), chosen.get("against", "")
     if "markdown" in chosen:
         most = sys.maxsize if page.verbose else LONGEST_PAGE
-        return _inert(markdown(hunk_blocks(page, against), most, markdown_pages.WAY))
+        return _inert(markdown(hunk_blocks(page, against), most, WAY))
     blocks = [*hunk_blocks(page, against, is_named=False)][bool(document.tasks) :]
     if not width:
         return tables.plain_text(partial(terminal, blocks))
@@ -259,7 +258,7 @@ def _listed(review: Review, width: int, options: list[str]) -> str:
     document = candidates_document(
         review, aside, {c.id: "hidden" for c in aside}, bases={}, given=(), now={}, changed=()
     )
-    return _inert(markdown_pages.candidates_markdown(plain(document)))
+    return _inert(candidates_markdown(plain(document)))
 
 
 def _inert(text: str) -> str:

@@ -17,8 +17,8 @@ from tests.server.test_worktrees import by_id, report, worktree
 
 from excise_server.report.blocks import terminal
 from excise_server.report.hunk_page import hunk_blocks
+from excise_server.report.overview import MOST, overview_blocks
 from excise_server.report.page import Page
-from excise_server.report.page_text import MANY_LINES, page_lines
 from excise_server.report.review import review_document
 from excise_server.report.tables import cut
 from excise_server.wire import documents as d
@@ -116,7 +116,7 @@ def test_sixty_four_candidates(repo):
     assert [len(group["members"]) for group in found["tasks"][0]["groups"]] == [20, 20]
     out = printed(repo, "--git", "agent/*")
     assert out.count("   20 identical: agent/") == 2
-    assert out.count("\n") <= MANY_LINES
+    assert out.count("\n") <= 40
     assert "20 of 40" not in out
 
 
@@ -133,7 +133,9 @@ def document_of(texts, origin=PARSER, **facts):
 
 def lines_of(document, width=80, *, verbose=False):
     page = Page(document, verbose=verbose)
-    return page_case.printed(partial(page_lines, page), width).rstrip("\n").split("\n")
+    return (
+        page_case.printed(partial(terminal, overview_blocks(page)), width).rstrip("\n").split("\n")
+    )
 
 
 def edited(number):
@@ -142,48 +144,34 @@ def edited(number):
     return PARSER.replace("[int(part) for part in text.split(',')]", words)
 
 
-@pytest.mark.parametrize(
-    ("count", "most"), [(1, 15), (5, 15), (50, 40), pytest.param(200, 40, marks=pytest.mark.slow)]
-)
-def test_it_has_so_many_lines_at_most(count, most):
+@pytest.mark.parametrize("count", [1, 5, MOST, pytest.param(200, marks=pytest.mark.slow)])
+def test_nobody_of_sixty_is_hidden(count):
     """Even if no two make the same edit, and nothing is near anything else."""
     issue = {f"agent-{n}": {"issues": ["#7"]} for n in range(count)}
     document = document_of({name: edited(n) for n, name in enumerate(issue)}, **issue)
     assert len(document.tasks) == 1
     lines = lines_of(document)
-    assert len(lines) <= most
     assert max(map(cell_len, lines)) <= 80
     shown = sum(bool(re.search(rf"agent-{n}\b", "\n".join(lines[:-2]))) for n in range(count))
-    assert shown >= min(count, 2)
-    said = r"   and (\d+) (more by one candidate each|candidates in .*): -v"
-    hidden = re.search(said, "\n".join(lines))
+    assert shown >= min(count, MOST)
+    hidden = re.search(r"and (\d+) more: ", "\n".join(lines))
     assert count - shown == (int(hidden[1]) if hidden else 0)
     everything = " ".join(lines_of(document, verbose=True))
     assert all(f"branch:agent-{n};" in everything for n in range(count))
 
 
-def test_no_line_is_cut_while_there_are_lines_left():
-    """What tells has a line of its own then; else, each candidate of many has one line."""
+def test_each_of_many_has_one_line():
     names = {f"candidate-with-a-name-{n}": {"issues": ["#7"]} for n in range(20)}
-    apart = {
-        name: PARSER.replace(
-            "[int(part) for part in text.split(',')]",
-            " + ".join(f"text.word_{n * 3 + k}(text)" for k in range(3)),
-        )
-        for n, name in enumerate(names)
-    }
-    near = {
+    texts = {
         name: PARSER.replace("[int(part)", f"[int(part) + len(text) * 10{n}")
         for n, name in enumerate(names)
     }
-    for texts, count in ((apart, 2), (apart, 3), (near, 2), (near, 4)):
-        few = dict(list(texts.items())[:count])
-        lines = lines_of(document_of(few, **{name: names[name] for name in few}))
-        assert len(lines) <= 15
-        assert "\u2026" not in "\n".join(lines)
-        assert sum(line.strip().startswith("+ ") for line in lines) == count
-    lines = lines_of(document_of(near, **names))
-    assert sum("\u2026" in line for line in lines) > 10
+    for width in (80, 120):
+        lines = lines_of(document_of(texts, **names), width)
+        assert all(
+            sum(line.strip().startswith(name + " ") for line in lines) == 1 for name in names
+        )
+        assert len(lines) <= 20 + 8
 
 
 NUMBERS = re.compile(r"\|gran:|digest|token|rank|linkage|agree(?!:)|similar|[01]?\.\d\d")
@@ -208,7 +196,7 @@ def test_no_number_and_no_other_word_is_on_it(width):
 def test_a_candidate_counts_once_however_many_names_it_has():
     names = ["branch:ada", "remote:origin/ada", "ref:pull/7", "ref:pull/8"]
     document = document_of({"ada": STRIP, "bo": STRIP}, ada={"names": names})
-    assert lines_of(document)[1].startswith("A  2 candidates   parser.py  parse")
+    assert lines_of(document)[1].startswith("A  2 candidates  parser.py  parse")
     assert "   2 identical: ada, bo" in lines_of(document)
 
 
@@ -247,7 +235,7 @@ def test_none_one_and_all_identical():
     ]
     one = lines_of(document_of({"ada": STRIP}))
     assert one[0].split("  ")[0] == "1 candidate, 1 task"
-    assert one[1] == "A  1 candidate: ada   parser.py  parse"
+    assert one[1].startswith("ada  parser.py  parse  + return")
     same = lines_of(document_of(dict.fromkeys("abcdefgh", STRIP)))
     assert same[0].split("  ")[0] == "8 candidates, 1 task, 1 group"
     assert "   8 identical: a, b, c, d, e, f, g, h" in same

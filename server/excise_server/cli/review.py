@@ -146,28 +146,27 @@ def command(
     if format == "json":
         show(json_text(document), output)
     elif format == "html":
-        from excise_server.report.html_review import review_page
+        from excise_server.report.overview import review_page
 
         show(review_page(page, base), output)
     elif format == "markdown":
         from excise_server.report.blocks import markdown
         from excise_server.report.hunk_page import hunk_blocks
         from excise_server.report.markdown import LONGEST_PAGE
-        from excise_server.report.markdown_pages import WAY, review_markdown
+        from excise_server.report.overview import WAY, overview_blocks
 
-        most = sys.maxsize if verbose else LONGEST_PAGE
-        hunks_page = markdown(hunk_blocks(page, base), most, WAY)
-        show(hunks_page if has_hunks else review_markdown(page), output)
+        shown = hunk_blocks(page, base) if has_hunks else overview_blocks(page)
+        show(markdown(shown, sys.maxsize if verbose else LONGEST_PAGE, WAY), output)
     else:
         from excise_server.report.blocks import terminal
         from excise_server.report.hunk_page import SHOWS_ALL, hunk_blocks
-        from excise_server.report.page_text import page_lines
+        from excise_server.report.overview import overview_blocks
         from excise_server.report.tables import plain_text
 
         # The title is for a page by itself.
         blocks = [*hunk_blocks(page, base, is_named=False)][bool(page.document.tasks) :]
         hunks = partial(terminal, blocks)
-        show(hunks if has_hunks else partial(page_lines, page), output)
+        show(hunks if has_hunks else partial(terminal, overview_blocks(page)), output)
         is_partial = not candidates or path or against or asked.origin or output is not None
         is_seen = sys.stdout.isatty() and not os.environ.get("CI") and not is_partial
         # Candidates were looked at if nothing of them was folded.

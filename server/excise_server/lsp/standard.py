@@ -50,7 +50,7 @@ async def show_page(ls: ExciseServer, params: p.ShowParams) -> None:
 
 async def _show_candidates(ls: ExciseServer, uri: str) -> None:
     """Show all candidates of the repository that a file or folder is in."""
-    from excise_server.report.markdown_pages import candidates_markdown
+    from excise_server.report.overview import candidates_markdown
 
     document = await candidates(ls, p.CandidatesParams(uri))
     await ls.pages.show("candidates", "candidates.md", candidates_markdown(document))

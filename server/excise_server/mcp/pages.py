@@ -17,8 +17,9 @@ import msgspec
 
 from excise.agreement import CODE, IDENTICAL
 from excise_server.foundation.escape import hidden_note, json_text, printable, shortened
+from excise_server.report.blocks import terminal
+from excise_server.report.overview import overview_blocks
 from excise_server.report.page import GroupBlock, Page, slot_facts
-from excise_server.report.page_text import page_lines
 from excise_server.report.review import chosen_hunks
 from excise_server.report.tables import plain_text
 from excise_server.report.words import BESIDE, LETTERS, THERE, level_words, other_facets
@@ -128,7 +129,9 @@ def _printable(value: Any) -> Any:  # noqa: ANN401 - of an answer
 
 def overview_text(document: Document) -> str:
     """Return the page as people read it, of which a very long one is cut between lines."""
-    text = plain_text(partial(page_lines, Page(msgspec.convert(document, ReviewDocument))))
+    text = plain_text(
+        partial(terminal, overview_blocks(Page(msgspec.convert(document, ReviewDocument))))
+    )
     if len(text) <= PAGE_CHARACTERS:
         return text
     lines = [shortened(line, PAGE_CHARACTERS // 8) for line in text.split("\n")]

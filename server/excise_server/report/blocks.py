@@ -6,6 +6,7 @@ In a pipe or file, a block is one line for each of its lines, and nothing is cut
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
@@ -169,7 +170,7 @@ _STYLES = {
 }  # fmt: skip
 _STEP = 3
 _LEAST = 24
-"""Columns below which code of a row stands in the next line."""
+"""Columns that code of a row, or names, have in a line; with less room they begin another one."""
 
 _CELL = 5
 """Columns of a similarity in a matrix, with the gap."""
@@ -195,7 +196,7 @@ def _shown(cell: Cell) -> Text:
 
 def _start(block: PageBlock) -> Text:
     indent = " " * (_STEP * block.depth * (block.kind != "head"))
-    if block.kind in ("row", "fold", "text") and block.mark:
+    if block.mark and block.depth and block.kind != "head":
         return Text(f"{indent}{block.mark} ")
     return Text(f"{indent}{f'{block.mark:<{_STEP}}' if block.mark else ''}", "bold")
 
@@ -207,17 +208,19 @@ def _words(block: PageBlock, width: int) -> Iterator[Text]:
     if block.gutter:
         first = _shown(cells.pop(0)) if block.cells[0].text else Text()
         start = Text.assemble(start, first, " " * (block.gutter + 2 - first.cell_len))
-    line = Text().join(part for gap, cell in spaced(cells) for part in (Text(gap), _shown(cell)))
+    wide = 2 if block.kind == "head" else 1
+    parts = (part for gap, cell in spaced(cells) for part in (Text(gap * wide), _shown(cell)))
+    line = Text().join(parts)
     if width == UNWRAPPED or not line:
         yield Text.assemble(start, line)
         return
     indent = _STEP * (block.depth + 1)
     most = width - min(start.cell_len, indent)
-    parts = [
+    broken = [
         word if word.cell_len <= most else Text(cut(word.plain, most), word.spans[0].style)
         for word in line.split(" ")
     ]
-    yield from filled(parts, width, start, " ", indent)
+    yield from filled(broken, width, start, " ", indent)
 
 
 def _title(block: PageBlock, width: int) -> Iterator[Text]:
@@ -253,16 +256,16 @@ def _row(block: PageBlock, width: int) -> Iterator[Text]:
     if line.cell_len <= width:
         yield line
         return
-    code = shown.pop() if cells[-1].style in ("+", "-") else None
-    gaps = start.cell_len + 2 * (len(shown) - 1)
-    before = Text.assemble(start, Text("  ").join(fitted(shown, width - gaps)))
-    if code is None:
+    code = [shown.pop()] if cells[-1].style in ("+", "-") else []
+    room = width - start.cell_len - 2 * (len(shown) - 1)
+    if sum(cell.cell_len for cell in shown) > room and code and len(shown) > 1:
+        code, shown = [*shown[1:], *code], shown[:1]
+    before = Text.assemble(start, Text("  ").join(fitted(shown, room)))
+    rest = Text("  ").join(code)
+    if code and (before.cell_len + 2 + min(rest.cell_len, _LEAST) > width or len(code) > 1):
         yield before
-        return
-    if before.cell_len + 2 + min(code.cell_len, _LEAST) > width:
-        yield before
-        before = Text(" " * _STEP * block.depth + " ")
-    line = Text.assemble(before, "  ", code)
+        before = Text(" " * (_STEP * (block.depth + 1) - 2))
+    line = Text.assemble(before, "  ", rest) if code else before
     line.truncate(width, overflow="ellipsis")
     yield line
 
@@ -273,7 +276,7 @@ def _names(block: PageBlock, width: int) -> Iterator[Text]:
     if width == UNWRAPPED:
         yield Text.assemble(start, Text(", ").join(names))
         return
-    if start.cell_len > width // 2:
+    if start.cell_len > width - _LEAST:
         head = Cell(f"{block.cells[0].text}:")
         yield from _words(block._replace(kind="text", cells=[head]), width)
         start = Text(" " * _STEP * (block.depth + 1))
@@ -428,17 +431,27 @@ def _joined(blocks: Iterable[PageBlock]) -> str:
 _CODE = frozenset({"name", "path", "hunk", "function", "quoted", "+", "-"})
 
 
+_NUMBER = re.compile(r"((?<![\w.])#\d[\d+-]*)")
+
+
 def _cell(cell: Cell) -> str:
-    return code_span(cell.text) if cell.style in _CODE else inert(cell.text)
+    """Return a text that means only itself; a host makes links of numbers that are no code."""
+    if cell.style in _CODE:
+        return code_span(cell.text)
+    parts = _NUMBER.split(cell.text)
+    return "".join(code_span(part) if n % 2 else inert(part) for n, part in enumerate(parts))
 
 
 def _markdown(block: PageBlock) -> str:
     cells = [_cell(cell) for cell in block.cells if cell.text]
     line = "".join(f"{gap}{_cell(cell)}" for gap, cell in spaced(block.cells))
     item = f"{'  ' * (block.depth - 1)}- " if block.depth else ""
+    item = (
+        f"- **{block.mark}** " if block.mark and block.kind == "row" and not block.depth else item
+    )
     match block.kind:
         case "title":
-            return f"# {line}"
+            return "\n\n".join((f"# {cells[0]}", *cells[1:]))
         case "head":
             mark = f"{block.mark}. " if block.mark else ""
             return f"{'#' * (block.depth + 2)} {mark}{line}"

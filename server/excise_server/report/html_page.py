@@ -68,11 +68,12 @@ def _escaped(text: str) -> str:
 STYLE = """
 :root { color-scheme: light dark; --back: #f6f7f9; --card: #fff; --text: #1b1f24; --dim: #59636e;
   --line: #d9dee4; --accent: #0b5cad; --good: #1a7f37; --bad: #b42318; --add: #e2f5e6;
-  --del: #fdeceb; --code: #f3f5f7 }
+  --del: #fdeceb; --code: #f3f5f7; --add-mark: #a9dfb5;
+  --del-mark: #f6bdb8 }
 @media (prefers-color-scheme: dark) {
   :root { --back: #0f1318; --card: #171c23; --text: #e4e9ef; --dim: #98a3b0; --line: #2c3440;
     --accent: #74b6ff; --good: #57c46d; --bad: #ff8d82; --add: #14301d; --del: #3a1b1a;
-    --code: #10151b } }
+    --code: #10151b; --add-mark: #23663a; --del-mark: #7a2f2b } }
 * { box-sizing: border-box }
 body { margin: 0; background: var(--back); color: var(--text);
   font: 15px/1.5 system-ui, -apple-system, "Segoe UI", Roboto, "DejaVu Sans", sans-serif }
@@ -80,7 +81,7 @@ main, header, footer { max-width: 1180px; margin: 0 auto; padding: 0 24px }
 header { padding-top: 28px }
 h1 { font-size: 26px; line-height: 1.2; margin: 0 0 6px; letter-spacing: -.01em }
 h2 { font-size: 18px; margin: 32px 0 12px }
-h3 { font-size: 15px; margin: 0; overflow-wrap: anywhere }
+h3 { font-size: 15px; margin: 24px 0 8px; overflow-wrap: anywhere }
 p { margin: 0 0 10px }
 a { color: var(--accent) }
 .dim, figcaption, dt { color: var(--dim) }
@@ -99,7 +100,6 @@ nav ul { display: flex; flex-wrap: wrap; gap: 4px 18px; list-style: none; paddin
 .badge { flex: none; min-width: 30px; text-align: center; border-radius: 6px; padding: 1px 8px;
   background: var(--accent); color: var(--card); font-weight: 600;
   font-variant-numeric: tabular-nums }
-.card > .head p { margin: 2px 0 0 }
 figure { margin: 0; padding: 16px }
 .scroll { overflow-x: auto }
 table { border-collapse: collapse }
@@ -114,6 +114,7 @@ summary { padding: 4px 16px; cursor: pointer; overflow-wrap: anywhere }
 details > p, details > pre { margin: 0; padding: 4px 16px 4px 32px }
 .card > .scroll { padding: 8px 16px }
 .head h2 { font-size: 15px; margin: 0 }
+.head h4 { font-size: 13px; font-weight: 500; margin: 0 }
 main > #body { margin-top: 20px }
 .matrix { display: block; max-width: 100%; height: auto; font-size: 12px }
 .matrix rect { fill: var(--accent) } .matrix text { fill: var(--text) }
@@ -122,14 +123,15 @@ summary:hover { background: var(--code) }
 summary:focus-visible { outline-offset: -2px }
 pre { margin: 0; padding: 4px 0; white-space: pre-wrap; overflow-wrap: anywhere; tab-size: 4 }
 pre span { display: block; padding: 0 10px }
-pre i { color: var(--dim); font-style: normal; padding-right: 6px }
+pre i { color: var(--dim); font-style: normal; display: inline-block; min-width: 2.5em;
+  text-align: right; padding-right: .8em; user-select: none }
+mark { color: inherit; border-radius: 2px }
+.a mark { background: var(--add-mark) } .d mark { background: var(--del-mark) }
+:target { outline: 2px solid var(--accent) }
 pre .a { background: var(--add) } pre .d { background: var(--del) }
 .plus { color: var(--good) } .minus { color: var(--bad) }
 footer { padding-top: 24px; padding-bottom: 40px }
-@media (max-width: 760px) {
-  summary { grid-template-columns: 14px 1fr }
-  summary > * { grid-column: 2 } summary > :empty { display: none }
-  main, header, footer { padding-left: 14px; padding-right: 14px } }
+@media (max-width: 760px) { main, header, footer { padding-left: 14px; padding-right: 14px } }
 @media print { details > * { display: block } body { background: #fff } }
 """
 
@@ -138,23 +140,9 @@ _POLICY = (
 )
 
 
-def page(
-    title: str,
-    links: Markup,
-    body: Markup,
-    foot: Child,
-    *,
-    skip: tuple[str, str] = ("clusters", "Skip to the clusters"),
-    more_style: str = "",
-) -> str:
-    """Return a complete document: a title, links to its parts, its body, and a line at its end.
-
-    - ``skip``: the target of the first link, which skips the header: an id, and the words of the
-      link.
-    - ``more_style``: CSS rules of this page, after those of all pages.
-    """
-    style = f"{STYLE}{more_style}"
-    digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
+def _page(title: str, links: Markup, body: Markup) -> str:
+    """Return a complete document: a title, links to its parts, and its body."""
+    digest = base64.b64encode(hashlib.sha256(STYLE.encode()).digest()).decode()
     head = joined(
         (
             element("meta", charset="utf-8"),
@@ -163,17 +151,20 @@ def page(
             element("meta", name="referrer", content="no-referrer"),
             element("title", title),
             # Our own rules, not text of others: nothing in them needs an escape.
-            Markup(f"<style>{style}</style>"),
+            Markup(f"<style>{STYLE}</style>"),
         )
     )
     body_element = element(
         "body",
-        element("a", skip[1], href=f"#{skip[0]}", class_="skip"),
+        element("a", "Skip to the page", href="#body", class_="skip"),
         element("header", element("h1", title), element("nav", links, aria_label="Parts")),
         element("main", body),
-        element("footer", foot, class_="small dim"),
+        element("footer", _ADVICE, class_="small dim"),
     )
     return f'<!doctype html>\n<html lang="en">{element("head", head)}\n{body_element}</html>\n'
+
+
+_ADVICE = "What stands together is advice: what most agree on is not thereby right."
 
 
 # --- blocks --------------------------------------------------------------------------------------
@@ -189,23 +180,23 @@ _DIGITS = 12
 def blocks_page(blocks: Iterable[PageBlock]) -> str:
     """Return the page of some blocks, of which the first is its title."""
     title, *every = blocks
-    heads = [
-        (f"part-{n}", block) for n, block in enumerate(every) if block.kind == "head" and block.mark
-    ]
-    links = (
-        element("li", element("a", joined(_cells(block.cells)), href=f"#{name}"))
-        for name, block in heads[:_MOST_LINKS]
-    )
     every = [
-        block._replace(id=f"part-{n}") if block.kind == "head" and block.mark else block
+        block if block.kind != "head" or block.id else block._replace(id=f"part-{n}")
         for n, block in enumerate(every)
     ]
-    return page(
-        " ".join(cell.text for cell in title.cells),
+    marked = any(block.mark for block in every if block.kind == "head" and not block.depth)
+    heads = [
+        block for block in every
+        if block.kind == "head" and not block.depth and (block.mark or not marked)
+    ]  # fmt: skip
+    links = (
+        element("li", element("a", joined(_cells(block.cells)), href=f"#{block.id}"))
+        for block in heads[:_MOST_LINKS]
+    )
+    return _page(
+        title.cells[0].text,
         element("ul", *links),
-        element("div", *block_parts(every), id="body"),
-        "What stands together is advice: what most agree on is not thereby right.",
-        skip=("body", "Skip to the page"),
+        element("div", *_cells(title.cells[1:]), *block_parts(every), id="body"),
     )
 
 
@@ -250,6 +241,8 @@ def _cells(cells: Iterable[Cell]) -> list[Child]:
 
 
 def _cell(cell: Cell) -> Markup:
+    if cell.link:
+        return element("a", cell.text, href=f"#{cell.link}", class_="id")
     name = "b" if cell.style == "name" else "span"
     return element(name, cell.text, class_=_CLASSES.get(cell.style, cell.style or None))
 
@@ -290,7 +283,8 @@ def _block(block: PageBlock, inner: Iterable[PageBlock] = ()) -> Markup:
     if block.kind == "fold" and (shown := [*map(_block, inner)]):
         return element("details", element("summary", *_cells(block.cells)), *shown, class_=depth)
     line = _cells(block.cells)
-    return element("p", *line, class_=depth) if line else Markup()
+    mark = [element("b", block.mark), " "] if block.mark and not block.depth else []
+    return element("p", *mark, *line, class_=depth) if line else Markup()
 
 
 def _line(line: ShownLine) -> Markup:

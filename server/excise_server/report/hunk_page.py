@@ -24,13 +24,15 @@ def hunk_blocks(page: Page, against: str, *, is_named: bool = True) -> Iterator[
     yield words(page.title, "head", kind="title")
     for number, task in enumerate(document.tasks):
         yield from [words("")] * (number > 0)
+        if len(document.tasks) > 1:
+            yield PageBlock("head", (Cell(page.task_head(task), "head"),))
         yield from task_blocks(page, task, against, is_named=is_named)
-    yield from [words("")] * bool(document.tasks)
     yield from page_notes(page)
 
 
 def page_notes(page: Page) -> Iterator[PageBlock]:
     """Yield who was not looked at, and on a long page what each candidate is."""
+    yield from [words("")] * bool(page.document.tasks)
     lines = [f"between tasks: {line}" for line in page.between_tasks()]
     lines += [page.not_looked_at(), *(page.details() if page.verbose else ())]
     yield from notes(line for line in lines if line)
@@ -39,9 +41,7 @@ def page_notes(page: Page) -> Iterator[PageBlock]:
 def task_blocks(
     page: Page, task: d.TaskEntry, against: str, *, is_named: bool = True
 ) -> Iterator[PageBlock]:
-    """Yield the hunks of a task, below its head if there are several."""
-    if len(page.document.tasks) > 1:
-        yield PageBlock("head", (Cell(page.task_head(task), "head"),))
+    """Yield the hunks of a task."""
     yield from map(words, page.outcomes(task))
     hunks = _TaskHunks(page.hunks(task, against), is_named=is_named)
     for place, file in enumerate(task.files):
@@ -87,8 +87,7 @@ class _TaskHunks:
         gutter = len(str(hunk.hi + len(raw_lines(hunk.after))))
         whole = f"{file.path}#{hunk.name}"
         name = Cell(whole if self.is_named else f"#{hunk.name}", "hunk")
-        function = f"{'' if self.is_named else ' '}{hunk.function}" if hunk.function else ""
-        yield PageBlock("head", (name, Cell(function, "function")), 2, id=anchor)
+        yield PageBlock("head", (name, Cell(hunk.function, "function")), 2, id=anchor)
         shown: list[ShownLine] = []
         for start, ids, lines in self.view.parts(hunk):
             if ids:

@@ -63,11 +63,11 @@ def pair_blocks(
         if counts:
             at = counts[place].counts
             about = f"{_edits(at, names.columns)}, {_here(at):,} alike here"
-            yield PageBlock("head", (Cell(f"place {nth} of {len(groups)}:", "head"), Cell(about)))
+            yield words(f"place {nth} of {len(groups)}: {about}", "head", kind="head")
         for member, region in members:
             share = f"{100 * region.share:.0f} %" if region.share >= 0.005 else "under 1 %"
-            which = Cell(f"region {member} of {len(regions)}:", "head")
-            yield PageBlock("head", (which, Cell(f"{share} of all divergent 1-4-grams")))
+            which = f"region {member} of {len(regions)}: {share} of all divergent 1-4-grams"
+            yield words(which, "head", kind="head")
             yield from _region(region, names)
     yield from _elsewhere(score, groups, names.columns)
     yield from notes(f"note: {note}" for note in (*score.notes, *remarks))
