@@ -44,7 +44,7 @@ def test_the_demo_has_candidates_of_two_tasks_with_different_bases(tmp_path):
     assert [line.split(":")[0] for line in out.split("\n") if line.startswith("Task ")] == [
         "Task 1", "Task 2",
     ]  # fmt: skip
-    assert "A  3 candidates   shop/prices.py  discount" in out
+    assert "A  3 candidates  shop/prices.py  discount" in out
     behind = {
         entry["label"]: entry["behind"]
         for entry in json.loads(

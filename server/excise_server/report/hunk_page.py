@@ -33,7 +33,7 @@ def hunk_blocks(page: Page, against: str, *, is_named: bool = True) -> Iterator[
 def page_notes(page: Page) -> Iterator[PageBlock]:
     """Yield who was not looked at, and on a long page what each candidate is."""
     yield from [words("")] * bool(page.document.tasks)
-    lines = [f"between tasks: {line}" for line in page.between_tasks()]
+    lines = [f"Between tasks: {line}" for line in page.between_tasks()]
     lines += [page.not_looked_at(), *(page.details() if page.verbose else ())]
     yield from notes(line for line in lines if line)
 

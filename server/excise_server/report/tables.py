@@ -1,17 +1,12 @@
-"""Tables and lines for people. Every text passes `printable`, and nothing is read as markup.
-
-On a terminal, lines break between parts and long parts lose their middle. In a pipe or file, a
-record is one line, its cells are separated by tabs, and nothing is cut.
-"""
+"""Lines for people. On a terminal, they break between parts, and long parts lose their middle."""
 
 from __future__ import annotations
 
 import io
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 
 from rich.cells import cell_len
-from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
+from rich.console import Console, RenderableType
 from rich.text import Text
 
 from excise_server.report.words import digits
@@ -66,25 +61,6 @@ def filled(
         begun = True
     if begun:
         yield line
-
-
-@dataclass(frozen=True, slots=True)
-class Sentence:
-    """A sentence that is fitted when it is printed, and stays one line off a terminal."""
-
-    start: Text
-    text: str
-    style: str = ""
-
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        """Yield its lines, on a terminal with long paths or ids shortened."""
-        lines = [Text.assemble(self.start, self.text)]
-        if console.is_terminal:
-            words = [Text(cut(word, console.width - INDENT)) for word in self.text.split(" ")]
-            lines = list(filled(words, console.width, self.start, " "))
-        for line in lines:
-            line.stylize_before(self.style)
-            yield line
 
 
 _STYLES = ((0.75, "green"), (0.5, "yellow"), (0.25, "dark_orange"), (0.0, "red"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from excise import Ranked, ScoreMatrix, agreement
+from excise import Ranked, agreement
 from excise.agreement import CODE, DIFFERENT, IDENTICAL, NAMES, OVERLAPS
 from excise.excision import PLACED
 from excise_server.foundation.escape import printable, shortened
@@ -89,15 +89,6 @@ def level_words(word: str, renamed: Sequence[Sequence[str]], phrase: str) -> str
 
 THERE = "{} is {} there"
 """How a name in a text and that in the one that it is compared with are said."""
-
-
-def word_beside(matrix: ScoreMatrix, index: int, other: int) -> str:
-    """Return the word for a text next to another one, and what they call by different names."""
-    level = matrix.level(index, other)
-    if level is None:
-        return matrix.word(index, other)
-    facets = matrix.beside(index, other)
-    return level_words(level.word, level.renamed, THERE) + other_facets(facets)
 
 
 def other_facets(facets: Sequence[str]) -> str:
