@@ -285,12 +285,11 @@ class Readings:
         after: str,
         reading: Reading,
         given: frozenset[str] = frozenset(),
-        cancel: CancelFlag | None = None,
     ) -> tuple[tuple[Broken, ...], int]:
         """Return what an edit breaks, and what cannot be read any more (`excise.broken`)."""
         key = before, after, reading, given
         if key not in self._broken:
-            broken, line = broken_by(before, after, reading, self.texts, given, cancel)
+            broken, line = broken_by(before, after, reading, self.texts, given)
             self._broken[key] = tuple(broken), line
         return self._broken[key]
 
