@@ -112,8 +112,8 @@ def shortened_beside(text: str, others: Iterable[str], most: int) -> str:
         return text
     alike, start = 0, 0
     for other in others:
-        first = _shared(text, other)
-        last = _shared(text[: first - 1 : -1] if first else text[::-1], other[::-1])
+        first = shared_start(text, other)
+        last = shared_start(text[: first - 1 : -1] if first else text[::-1], other[::-1])
         if other != text and first + last > alike:
             alike, start = first + last, first
     room = most - 2 * len(f"…[{len(text):,} cut]…")
@@ -138,7 +138,7 @@ def lines_beside(lines: Sequence[str], most: int) -> list[str]:
     ]
 
 
-def _shared(a: str, b: str) -> int:
+def shared_start(a: str, b: str) -> int:
     """Return how many first characters two texts share."""
     low, high = 0, min(len(a), len(b))
     while low < high:

@@ -60,11 +60,13 @@ class Cell(NamedTuple):
     - ``style``: ``head``, ``name``, ``path``, ``hunk``, ``function``, ``quoted``, ``+``, ``-``,
       ``dim``, ``warning``, ``number``, or "".
     - ``link``: the `id` of the block to which it leads in a browser.
+    - ``tells``: the place of the first character that tells code from others like it.
     """
 
     text: str
     style: str = ""
     link: str = ""
+    tells: int = 0
 
 
 class PageBlock(NamedTuple):
@@ -265,9 +267,20 @@ def _row(block: PageBlock, width: int) -> Iterator[Text]:
     if code and (before.cell_len + 2 + min(rest.cell_len, _LEAST) > width or len(code) > 1):
         yield before
         before = Text(" " * (_STEP * (block.depth + 1) - 2))
-    line = Text.assemble(before, "  ", rest) if code else before
-    line.truncate(width, overflow="ellipsis")
-    yield line
+    if code:
+        room = width - before.cell_len - 2 - rest.cell_len + code[-1].cell_len
+        code[-1] = _around(code[-1], cells[-1].tells, room)
+        before = Text.assemble(before, "  ", Text("  ").join(code))
+    before.truncate(width, overflow="ellipsis")
+    yield before
+
+
+def _around(code: Text, tells: int, room: int) -> Text:
+    """Return a changed line of so many columns, without what stands before what tells."""
+    start = min(tells - room // 4, code.cell_len - room + 3)
+    if code.cell_len <= room or start <= 3:
+        return code
+    return Text(f"{code.plain[:2]}…{code.plain[start:]}", code.style)
 
 
 def _names(block: PageBlock, width: int) -> Iterator[Text]:

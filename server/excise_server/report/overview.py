@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 
 import msgspec
 
+from excise_server.foundation.escape import shared_start
 from excise_server.report.blocks import Cell, PageBlock, markdown, notes, words
 from excise_server.report.html_page import blocks_page
 from excise_server.report.hunk_page import hunk_id, page_notes, task_blocks
@@ -19,6 +21,9 @@ MOST = 60
 
 MOST_ROOMY = 3
 """Most groups of the only task of which more than one line is shown."""
+
+_MOST_BESIDE = 2_000
+"""Most lines of the origin that lines which tell are compared with."""
 
 WAY = "excise review -v has everything, --path GLOB some files"
 
@@ -48,11 +53,12 @@ def overview(page: Page) -> Iterator[PageBlock]:
         if several:
             yield PageBlock("head", (Cell(page.task_head(task), "head"),))
         groups = page.blocks(task)
+        is_roomy = len(groups) <= MOST_ROOMY and not several
+        others = None if is_roomy else _lines(task, groups)
         hidden = 0
         for group in groups:
             if room > 0:
-                is_roomy = len(groups) <= MOST_ROOMY and not several
-                yield from _group(page, task, group, room, is_roomy=is_roomy)
+                yield from _group(page, task, group, room, others)
             else:
                 hidden += group.size
             room -= group.size
@@ -73,20 +79,31 @@ def overview(page: Page) -> Iterator[PageBlock]:
         yield words(f"and {more:,} more, each alone in its task: -v", "dim")
 
 
+def _lines(task: d.TaskEntry, groups: Sequence[GroupBlock]) -> set[str]:
+    """Return the lines that tell groups, and those of the origin that they change."""
+    hunks = (hunk for file in task.files for hunk in file.hunks)
+    origin = (f"- {row.strip()}" for hunk in hunks for row in hunk.origin.split("\n"))
+    return {*(line for group in groups for line in group.lines), *islice(origin, _MOST_BESIDE)}
+
+
 def _group(
-    page: Page, task: d.TaskEntry, group: GroupBlock, most: int, *, is_roomy: bool
+    page: Page, task: d.TaskEntry, group: GroupBlock, most: int, others: Iterable[str] | None
 ) -> Iterator[PageBlock]:
-    """Yield a group, with the edits of so many candidates."""
+    """Yield a group, with the edits of so many candidates.
+
+    - ``others``: the lines of all groups, if one line of each is shown.
+    """
     only = group.edits[0] if group.size == 1 else None
     name = Cell(group.head) if only is None else _name(page, task, only.ids[0], only.names[0])
     cells, lines = [name, *_place(group.where)], group.telling(3)
-    if is_roomy:
+    if others is None:
         yield PageBlock("head", cells, 1, group.letter)
         yield from (PageBlock("row", (_changed(line),), 1) for line in lines)
     else:
-        cells += map(_changed, group.telling(1))
+        cells += (_changed(line, others) for line in group.telling(1))
         yield PageBlock("row", cells, mark=group.letter)
     shown = 0
+    lines_of_edits = {edit.line for edit in group.edits}
     for edit in group.edits if only is None else ():
         if shown >= most:
             yield words(f"and {group.size - shown:,} more: -v", "dim", depth=1)
@@ -94,7 +111,7 @@ def _group(
         shown += len(edit.ids)
         names = [_name(page, task, *both) for both in zip(edit.ids, edit.names, strict=True)]
         if edit.says == "1" and edit.line:
-            yield PageBlock("row", (*names, _changed(edit.line)), 1)
+            yield PageBlock("row", (*names, _changed(edit.line, lines_of_edits)), 1)
             continue
         yield PageBlock("names", (Cell(edit.says), *names), 1)
         if edit.line:
@@ -122,8 +139,10 @@ def _place(where: Sequence[tuple[str, str]]) -> list[Cell]:
     return [Cell(path, "path"), Cell(function, "function"), Cell(more, "dim")]
 
 
-def _changed(line: str) -> Cell:
-    return Cell(line, line[:1])
+def _changed(line: str, others: Iterable[str] = ()) -> Cell:
+    """Return a changed line, of which what others have, too, may be cut."""
+    shared = (shared_start(line[1:], other[1:]) for other in others if other != line)
+    return Cell(line, line[:1], tells=1 + max(shared, default=0))
 
 
 def review_page(page: Page, against: str = "") -> str:
