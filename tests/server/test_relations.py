@@ -156,7 +156,8 @@ def test_who_rewrites_a_file_is_a_rival_of_nobody_who_edits_it():
     words = {(r.first, r.second): r.word for r in found.relations}
     assert words == {("a", "b"): "collides", ("a", "c"): "rivals", ("b", "c"): "collides"}
     again = one("\n".join(f"{line}  # no" for line in LINES) + "\n")
-    assert word(rewritten, again, TEN) == "rivals"
+    assert word(rewritten, again, TEN) == word(rewritten, one(None), TEN) == "rivals"
+    assert word(one(None), edited(at_3="x"), TEN) == "collides"
     assert word({"a.py": "x = 2\n"}, {"a.py": "x = 3\n"}, {"a.py": "x = 1\n"}) == "rivals"
 
 

@@ -469,8 +469,12 @@ def _in_file(
     a: _Edit, b: _Edit, path: str, additions_of: _AdditionsOf, names_of: _NamesOf
 ) -> _Meeting:
     x, y = a.changes[path], b.changes[path]
+    target = "" if x.old is None else x.old.text or ""
+    # Who rewrites, reformats or deletes a file is at everybody's place in it, but not at their task.
+    is_apart = _rewrites(x, target) != _rewrites(y, target)
     if x.hunks is None or y.hunks is None:
         sizes = max(1, len(x.hunks or ())), max(1, len(y.hunks or ()))
+        sizes = (0, 0) if is_apart else sizes
         if (x.new, x.pair.path) == (y.new, y.pair.path):
             return _Meeting(x.kind, sizes, [])
         does = [f"{shown_name(e.candidate.label)} {c.does} it" for e, c in ((a, x), (b, y))]
@@ -479,9 +483,6 @@ def _in_file(
             message = f"both {x.does[:-1]} {shown_name(path)}"
         return _Meeting(x.kind, sizes, [RelationReason("collides", message, path)])
     evidence, overlapping = [], (set[int](), set[int]())
-    target = "" if x.old is None else x.old.text or ""
-    # Who rewrites or reformats a file is at everybody's place in it, but not at their task.
-    is_apart = _rewrites(x, target) != _rewrites(y, target)
     for own, other in _stretches(x.hunks, y.hunks):
         mine, theirs = [x.hunks[n] for n in own], [y.hunks[n] for n in other]
         added = None if mine == theirs else _added(path, target, mine, theirs, additions_of)
@@ -559,7 +560,8 @@ def _stretches(
 
 def _rewrites(change: _Change, target: str) -> bool:
     """Whether a change leaves less than half of the lines of a file, if it has more than a few."""
-    lines, changed = len(raw_lines(target)), sum(hi - lo for lo, hi, _ in change.hunks or ())
+    lines = len(raw_lines(target))
+    changed = lines if change.hunks is None else sum(hi - lo for lo, hi, _ in change.hunks)
     return lines >= FEWEST_LINES and 2 * changed > lines
 
 
