@@ -123,7 +123,7 @@ def test_the_same_code_runs_once_unless_what_runs_differs(repo: Repo):
     assert len(shown) == 5
     by_label = {entry["label"]: entry for entry in document["candidates"]}
     assert by_label["one"]["checks"] == by_label["docs"]["checks"] == by_label["comment"]["checks"]
-    assert len({entry["cluster"] for entry in document["candidates"]}) == 1  # nobody is parted
+    assert len({entry["group"] for entry in document["candidates"]}) == 1  # nobody is parted
 
 
 def test_branches_and_patches_run_in_a_scratch_copy_of_the_target_with_their_edits(repo: Repo):
