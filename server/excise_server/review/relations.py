@@ -470,7 +470,7 @@ def _in_file(
 ) -> _Meeting:
     x, y = a.changes[path], b.changes[path]
     target = "" if x.old is None else x.old.text or ""
-    # Who rewrites, reformats or deletes a file is at everybody's place in it, but not at their task.
+    # Who rewrites or deletes a file is at everybody's place in it, but not at their task.
     is_apart = _rewrites(x, target) != _rewrites(y, target)
     if x.hunks is None or y.hunks is None:
         sizes = max(1, len(x.hunks or ())), max(1, len(y.hunks or ()))
