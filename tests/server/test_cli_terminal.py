@@ -318,6 +318,9 @@ def test_few_columns_lose_no_cell(columns):
     out = Console(file=io.StringIO(), force_terminal=True, width=columns, color_system=None)
     for line in terminal([PageBlock("table", rows=rows)], out):
         out.print(line)
+    # A word without a style is cut as well.
+    for line in terminal([PageBlock("text", cells=[Cell("a" * 2 * columns), Cell("b")])], out):
+        out.print(line)
     printed = out.file.getvalue()
     assert re.findall(r"\d\.\d", printed) == [f"{r}.{c}" for r in range(3) for c in range(4)]
     assert max(map(len, printed.split("\n"))) <= columns

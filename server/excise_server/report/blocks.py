@@ -219,7 +219,9 @@ def _words(block: PageBlock, width: int) -> Iterator[Text]:
     indent = _STEP * (block.depth + 1)
     most = width - min(start.cell_len, indent)
     broken = [
-        word if word.cell_len <= most else Text(cut(word.plain, most), word.spans[0].style)
+        word
+        if word.cell_len <= most
+        else Text(cut(word.plain, most), next((span.style for span in word.spans), ""))
         for word in line.split(" ")
     ]
     yield from filled(broken, width, start, " ", indent)
