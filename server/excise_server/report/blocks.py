@@ -61,12 +61,19 @@ class Cell(NamedTuple):
       ``dim``, ``warning``, ``number``, or "".
     - ``link``: the `id` of the block to which it leads in a browser.
     - ``tells``: the place of the first character that tells code from others like it.
+    - ``after``: what is said of a name, in brackets behind it.
     """
 
     text: str
     style: str = ""
     link: str = ""
     tells: int = 0
+    after: str = ""
+
+    @property
+    def behind(self) -> str:
+        """What is said of a name, as it stands behind it."""
+        return f" ({self.after})" if self.after else ""
 
 
 class PageBlock(NamedTuple):
@@ -193,7 +200,8 @@ def _tabbed(cells: Iterable[Text]) -> Segments:
 
 
 def _shown(cell: Cell) -> Text:
-    return Text(printable(cell.text), _STYLES.get(cell.style, ""))
+    text = Text(printable(cell.text), _STYLES.get(cell.style, ""))
+    return text.append(printable(cell.behind), "not bold") if cell.after else text
 
 
 def _start(block: PageBlock) -> Text:
@@ -433,14 +441,21 @@ def _shortened(lines: Sequence[ShownLine]) -> list[ShownLine]:
 def _joined(blocks: Iterable[PageBlock]) -> str:
     """Return blocks below each other, items of a list without an empty line between them."""
     parts: list[str] = []
-    above = False
+    above = is_below = False
     for block in blocks:
-        is_item = block.kind in ("note", "scores")
-        is_item |= block.depth > 0 and block.kind not in ("code", "head")
+        is_marked = block.kind == "row" and bool(block.mark) and not block.depth
+        is_inside = block.depth > 0 and block.kind not in ("code", "head")
+        is_below = is_inside and (is_below or _is_marked_above(parts))
+        is_item = block.kind in ("note", "scores") or is_inside or is_marked
         if shown := _markdown(block):
+            shown = f"  {shown}" if is_below else shown
             parts += [("\n" if is_item and above else "\n\n") if parts else "", shown]
             above = is_item
     return "".join(parts)
+
+
+def _is_marked_above(parts: Sequence[str]) -> bool:
+    return bool(parts) and parts[-1].startswith("- **")
 
 
 _CODE = frozenset({"name", "path", "hunk", "function", "quoted", "+", "-"})
@@ -451,10 +466,10 @@ _NUMBER = re.compile(r"((?<![\w.])#\d[\d+-]*)")
 
 def _cell(cell: Cell) -> str:
     """Return a text that means only itself; a host makes links of numbers that are no code."""
-    if cell.style in _CODE:
-        return code_span(cell.text)
-    parts = _NUMBER.split(cell.text)
-    return "".join(code_span(part) if n % 2 else inert(part) for n, part in enumerate(parts))
+    code, plain = (code_span(cell.text), cell.behind) if cell.style in _CODE else ("", cell.text)
+    parts = _NUMBER.split(plain)
+    words = (code_span(part) if n % 2 else inert(part) for n, part in enumerate(parts))
+    return f"{code}{''.join(words)}"
 
 
 def _markdown(block: PageBlock) -> str:

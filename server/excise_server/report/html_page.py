@@ -242,9 +242,11 @@ def _cells(cells: Iterable[Cell]) -> list[Child]:
 
 def _cell(cell: Cell) -> Markup:
     if cell.link:
-        return element("a", cell.text, href=f"#{cell.link}", class_="id")
-    name = "b" if cell.style == "name" else "span"
-    return element(name, cell.text, class_=_CLASSES.get(cell.style, cell.style or None))
+        named = element("a", cell.text, href=f"#{cell.link}", class_="id")
+    else:
+        name = "b" if cell.style == "name" else "span"
+        named = element(name, cell.text, class_=_CLASSES.get(cell.style, cell.style or None))
+    return joined([named, cell.behind]) if cell.after else named
 
 
 def _block(block: PageBlock, inner: Iterable[PageBlock] = ()) -> Markup:

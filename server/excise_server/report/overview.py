@@ -127,7 +127,9 @@ def _name(page: Page, task: d.TaskEntry, identity: str, name: str) -> Cell:
         if any(change.id == identity for change in file.changes)
     )
     first = next(files, None)
-    return Cell(name, "name", "" if first is None else hunk_id(task, first))
+    label, said = page.labels[identity], name.removeprefix(page.labels[identity])
+    link = "" if first is None else hunk_id(task, first)
+    return Cell(label, "name", link, after=said.removeprefix(" (").removesuffix(")"))
 
 
 def _place(where: Sequence[tuple[str, str]]) -> list[Cell]:
