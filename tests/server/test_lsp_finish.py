@@ -286,6 +286,19 @@ def test_only_worktrees_go_with_which_nothing_is_lost(repo: Repo, client: RawCli
     assert repo.git("fsck", "--no-dangling") == b""
 
 
+def test_what_only_the_git_dir_of_a_worktree_has_keeps_it(repo: Repo, client: RawClient, tmp_path):
+    for name in ("modules", "refs", "head"):
+        repo.git("worktree", "add", "--quiet", "-b", name, tmp_path / name)
+    (repo.path / ".git/worktrees/modules/modules/lib").mkdir(parents=True)
+    repo.git("update-ref", "refs/worktree/kept", "HEAD", cwd=tmp_path / "refs")
+    repo.git("update-ref", "refs/worktree/own", "HEAD", cwd=tmp_path / "head")
+    repo.git("symbolic-ref", "HEAD", "refs/worktree/own", cwd=tmp_path / "head")
+    said = obstacles(finish(client, repo)["plan"])
+    assert said["modules"].endswith("/modules/modules has repositories of submodules")
+    assert said["refs"] == "it has refs of its own: refs/worktree/kept"
+    assert said["head"] == "it has refs of its own: refs/worktree/own"
+
+
 def test_what_is_only_there_goes_if_the_user_agrees(repo: Repo, client: RawClient, tmp_path):
     (repo.path / "a.py").write_text(MINUS)
     ada, bo = tmp_path / "ada", tmp_path / "bo"
@@ -303,14 +316,19 @@ def test_what_is_only_there_goes_if_the_user_agrees(repo: Repo, client: RawClien
     (bo / "b.py").write_text("B = 4\n")
     (bo / "vendor").mkdir()
     repo.git("init", "--quiet", cwd=bo / "vendor")
-    also = {entry["label"]: entry["also"] for entry in finish(client, repo)["plan"]["worktrees"]}
+    plan = finish(client, repo)["plan"]
+    also = {entry["label"]: entry["also"] for entry in plan["worktrees"]}
+    states = [entry["state"] for entry in plan["worktrees"] if entry["label"] in ("ada", "bo")]
     assert also["ada"] == ["b.py (staged)", "cache/ (2 files)", "secret.env"]
     assert also["bo"] == ["a.py (skip-worktree)", "b.py (skip-worktree)"]
     assert "repository of its own" in obstacles(finish(client, repo)["plan"])["bo"]
     names = ["worktree:ada", "worktree:bo"]
     assert finish(client, repo, remove=names)["removed"] == []
-    assert finish(client, repo, remove=names, agreed=names[1:])["removed"] == []
-    assert finish(client, repo, remove=names, agreed=names)["removed"] == names[:1]
+    assert finish(client, repo, remove=names, agreed=states[1:])["removed"] == []
+    (ada / "later.env").write_text("KEY=2\n")  # nobody was asked about this one
+    assert finish(client, repo, remove=names, agreed=states)["removed"] == []
+    (ada / "later.env").unlink()
+    assert finish(client, repo, remove=names, agreed=states)["removed"] == names[:1]
 
 
 def test_what_is_written_while_it_goes_is_kept(repo: Repo, tmp_path, monkeypatch):

@@ -34,6 +34,7 @@ from excise_server.sources.reading import files_of, saved_target
 from excise_server.wire import documents as d
 
 _HOOKS = ("pre-commit", "prepare-commit-msg", "commit-msg", "post-commit")
+_OWN_REFS = ("refs/bisect/", "refs/rewritten/", "refs/worktree/")
 _SUBJECT = 60
 """Most characters of the labels in the first line of the message."""
 
@@ -235,6 +236,12 @@ def _work(repository: Repository, tree: Worktree, folder: str) -> _Work:
         parts.append(f"{path!r} {entry and (entry.mode, entry.blob, entry.refused)}")
     more = [*working.notes, *working.asides]
     more += [f"it has the submodule {visible(path)}" for path in working.submodules[:1]]
+    # What no branch of the repository has, and goes with the worktree's own git dir.
+    modules = os.path.join(own_folder(folder), "modules")
+    if os.path.lexists(modules):
+        more.append(f"{visible(modules)} has repositories of submodules")
+    refs = repository.git.at(folder).run("for-each-ref", "--format=%(refname)", *_OWN_REFS)
+    more += [f"it has refs of its own: {visible(os.fsdecode(ref))}" for ref in refs.split()[:1]]
     also = [f"{shown_name(path)} ({why})" for path, why in sorted(working.only_here.items())]
     options = ("--others", "--ignored", "--exclude-standard", "--directory", "-z")
     out = repository.git.at(folder).run("ls-files", *options)

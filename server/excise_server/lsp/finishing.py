@@ -78,7 +78,8 @@ def _end(place: RepositoryFolder, result: p.FinishResult, params: p.FinishParams
         try:
             if name not in by_id:
                 raise SourceError("no other worktree has this id")
-            remove_worktree(repository, by_id[name], agreed=name in (params.agreed or ()))
+            agreed = by_id[name].state in (params.agreed or ())
+            remove_worktree(repository, by_id[name], agreed=agreed)
             result.removed.append(name)
         except SourceError as error:
             result.kept.append(RejectedEntry(id=name, reason=str(error)))

@@ -349,7 +349,7 @@ class FinishParams(ProtocolRecord):
     - ``run``: a command that must pass, before anything is committed.
     - ``write``: whether the files of the plan are committed.
     - ``remove``: ids of worktrees to remove, once that is done.
-    - ``agreed``: those of them of which the user agreed to what ``also`` goes.
+    - ``agreed``: the ``state`` of those of which the user agreed to what ``also`` goes.
     """
 
     uri: str

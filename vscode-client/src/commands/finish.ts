@@ -63,7 +63,7 @@ export async function finishReview(parts: Parts): Promise<void> {
     const going = also.map((entry) => `${message(entry.label, 60)}: ${entry.also.map((file) => plain(file, 80)).join(", ")}`);
     await confirmed("Also remove what is in no commit?", going.join("\n"), "Remove All of It");
   }
-  const agreed = also.map(({ id }) => id);
+  const agreed = also.map(({ state }) => state);
   const params = { uri, digest: plan.digest, subject, run: run === "" ? null : run, write: true, remove, agreed };
   const progress = { location: vscode.ProgressLocation.Notification, title: run === "" ? "Excise: committing" : `Excise: checking by ${message(run, 60)}` };
   const { check, commit, removed, kept: left } = await vscode.window.withProgress(progress, () => parts.supervisor.request("excise/finish", params));
