@@ -9,9 +9,12 @@ from hypothesis import strategies as st
 
 from excise.facts import EditFacts
 from excise.ranking import rank
+from excise_server.candidates.chosen import chosen_tasks
+from excise_server.foundation.inputs import SourceError
 from excise_server.review.candidate import Candidate
 from excise_server.review.ranked import chosen_task, rank_tasks
 from excise_server.review.relations import Task
+from excise_server.sources.candidates import Candidates
 
 
 @dataclass(frozen=True)
@@ -167,3 +170,21 @@ def test_a_task_is_chosen_by_number_task_or_candidate(name, number):
     ]  # fmt: skip
     chosen = chosen_task(tasks, name, candidates)
     assert chosen == (None if number is None else tasks[number - 1])
+
+
+def test_tasks_that_are_said_to_be_one_are_one():
+    found = tuple(Candidate(f"worktree:{name}", "", "", "", (name,), label=name) for name in "abcd")
+    tasks = (
+        Task(("worktree:a", "worktree:b")), Task(("worktree:c",), name="login"),
+        Task(("worktree:d",)),
+    )  # fmt: skip
+    for names in ("a,c", "1, login", "c,b", "2,1,1"):
+        chosen, own, others = chosen_tasks(Candidates("", found), tasks, names)
+        assert chosen.found == found[:3]
+        assert [(task.members, task.name) for task in own] == [
+            (("worktree:a", "worktree:b", "worktree:c"), "")
+        ]
+        assert others == tasks[2:]
+    for names, wrong in (("a,x", "x"), ("x,y", "x"), ("a,", ""), (",", "")):
+        with pytest.raises(SourceError, match=f"no task is called {wrong}"):
+            chosen_tasks(Candidates("", found), tasks, names)

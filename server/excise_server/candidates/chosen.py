@@ -18,7 +18,7 @@ from excise_server.review.candidate import (
 )
 from excise_server.review.git_patch import git_patch
 from excise_server.review.ranked import chosen_task
-from excise_server.review.relations import Task
+from excise_server.review.relations import Task, joined
 from excise_server.review.taking import Choice, Taken, take
 from excise_server.sources.candidates import Candidates
 
@@ -95,18 +95,27 @@ def chosen_tasks(
 ) -> tuple[Candidates, tuple[Task, ...], tuple[Task, ...]]:
     """Return the candidates of the task that was chosen, its tasks, and all other tasks.
 
+    Several names with commas between them say that these are one task.
+
     Raises SourceError if no task has that name; an empty one chooses all.
     """
     if not name:
         return candidates, every, ()
     task = chosen_task(every, name, candidates.found)
+    taken = [task]
+    if task is None:
+        names = [part.strip() for part in name.split(",")]
+        taken = [chosen_task(every, part, candidates.found) for part in names]
+        name = next((part for part, own in zip(names, taken, strict=True) if own is None), name)
+        if None not in taken:
+            task = joined(filter(None, taken), candidates.found)
     if task is None:
         count = f"there are {len(every)}" if len(every) > 1 else "there is one"
         hint = f"{count}: name a task by its number, its tool's name for it, or a candidate in it"
         hint = hint if every else "no candidate changes anything"
         raise SourceError(f"no task is called {visible(name)}", hint=hint)
     members = tuple(c for c in candidates.found if c.id in task.members)
-    others = tuple(each for each in every if each != task)
+    others = tuple(each for each in every if each not in taken)
     return replace(candidates, found=members), (task,), others
 
 

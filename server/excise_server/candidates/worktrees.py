@@ -109,7 +109,9 @@ def compare_candidates(
         relation
         for relation in every.relations
         if not found.isdisjoint((relation.first, relation.second))
-        and not any({relation.first, relation.second} <= {*each.members} for each in every.tasks)
+        and not any(
+            {relation.first, relation.second} <= {*each.members} for each in (*chosen, *others)
+        )
     )
     if others:  # without a vote, and without a part in any number
         every = compared(candidates, cancel=cancel, readings=every.matrix.readings)

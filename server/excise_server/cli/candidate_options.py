@@ -53,7 +53,8 @@ _OPTIONS = (
         "--task",
         metavar="ID",
         default="",
-        help="Only one task: its number, its tool's name for it, or a candidate in it.",
+        help="Only one task: its number, its tool's name for it, or a candidate in it. A,B: theirs "
+        "are one task.",
     ),
     click.option(
         "--issue",

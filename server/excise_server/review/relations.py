@@ -709,6 +709,12 @@ def tasks_of(
     return tuple(sorted(found, key=lambda task: (-len(task.members), task.members)))
 
 
+def joined(tasks: Iterable[Task], candidates: Iterable[Candidate]) -> Task:
+    """Return tasks as one, because somebody says so."""
+    ids = {name for task in tasks for name in task.members}
+    return _task([each for each in candidates if each.id in ids], {name: {} for name in ids})
+
+
 def _task(
     members: Sequence[Candidate], rivals: Mapping[str, Mapping[str, CandidateRelation]]
 ) -> Task:
