@@ -71,8 +71,10 @@ def test_the_library_in_ten_lines():
 @needs_git
 def test_what_review_prints(tmp_path):
     shop = build(tmp_path)
-    for at in (0, 1):
-        prompt, expected = block("console", at).split("\n", 1)
+    guide = (ROOT / "docs" / "review.md").read_text(encoding="utf-8")
+    for at, page in ((0, README), (1, README), (0, guide), (1, guide)):
+        prompt, expected = block("console", at, page).split("\n", 1)
+        expected = expected.removesuffix("...\n")
         printed = shown(prompt.removeprefix("shop$ "), shop)
         assert "\n".join(line.rstrip() for line in printed.split("\n")).startswith(
             expected.rstrip()
