@@ -150,6 +150,7 @@ def test_functions_that_both_sides_append_are_merged_beyond_git_and_said(repo):
     [entry] = report(repo)["candidates"]
     assert entry["conflicts"] == []
     assert [beyond["path"] for beyond in entry["beyond_git"]] == ["a.py"]
+    assert "merged beyond git: read a.py" in entry["notes"]
 
 
 def test_files_that_one_side_deletes_creates_or_renames(repo):

@@ -11,7 +11,7 @@ from excise.patches.features import compared as counted_files
 from excise.preparation import Readings
 from excise.reading import PARSER_SECONDS
 from excise_server.foundation.changes import patch_files
-from excise_server.foundation.escape import visible
+from excise_server.foundation.escape import shown_name, visible
 from excise_server.foundation.inputs import first_few
 from excise_server.review.candidate import Candidate
 from excise_server.review.claims import Claim, given_twice, own_claims
@@ -76,6 +76,7 @@ def edits_of(found: Sequence[Candidate]) -> CandidateEdits:
         known = {pair.path for pair in counted}
         paths = [visible(path) for path in complete.paths if path not in known]
         also = [f"ignored: {first_few(paths)}"] if paths else []
+        also += [f"merged beyond git: read {shown_name(path)}" for path in candidate.beyond_git]
         edits.notes[candidate.id] = [*candidate.notes, *left_out, *also]
         edits.pairs[candidate.id] = complete.files
         said = edits.said[candidate.id] = candidate.said(complete.files)

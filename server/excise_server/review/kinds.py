@@ -126,7 +126,7 @@ def is_changelog(path: str) -> bool:
 
 
 _ENTRY_LINES = re.compile(r"(?:(?:[*+-] |[ \t]+\S).*\n|[ \t]*\n)+")
-_NUMBER = re.compile(r"(?:#|!|GH-|/pull/|/issues/)(\d+)")
+_NUMBER = re.compile(r"(?:#|!|GH-|/pull/|/issues/|[:}]`)(\d+)")
 
 
 def are_entries(*parts: str) -> bool:
@@ -134,6 +134,8 @@ def are_entries(*parts: str) -> bool:
 
     >>> are_entries("- New, see #7\n", "- Fix #8\n"), are_entries("- New, #7\n", "- Newer, #7\n")
     (True, False)
+    >>> are_entries("- New {issue}`7`\n", "- Newer {issue}`7`\n")  # a role of Sphinx, or :issue:`7`
+    False
     """
     if not all(_ENTRY_LINES.fullmatch(part) for part in parts):
         return False
