@@ -268,11 +268,13 @@ def test_what_to_take_first_has_tests_if_another_one_with_the_same_code_has():
             kind="content", path="parser.py", reason="the target changed these lines, too"
         )
     ]
-    entries = [
-        structs.replace(entry, conflicts=conflict if entry.label == "bo" else [])
-        for entry in document.candidates
-    ]
-    assert Page(structs.replace(document, candidates=entries)).next()[-1] == "excise take ada"
+    for labels, expected in (("bo", "ada"), ("ada bo", "chen"), ("ada bo chen", "bo")):
+        entries = [
+            structs.replace(entry, conflicts=conflict if entry.label in labels.split() else [])
+            for entry in document.candidates
+        ]
+        page = Page(structs.replace(document, candidates=entries))
+        assert page.next()[-1] == f"excise take {expected}"
 
 
 def test_an_insertion_is_no_change_of_the_lines_beside_it():

@@ -336,18 +336,18 @@ class Page:
         """Say what was not run, and what to do next: sentences and commands."""
         if not self.document.candidates:
             return []
-        # The first candidate, or the first with the same code that also adds tests.
+        # The first, or one with the same code that the target takes and that also adds tests.
         first = self.document.candidates[0]
         edits = [edit for task in self.document.tasks for of in task.groups for edit in of.edits]
         same = next(edit.members for edit in edits if first.id in edit.members)
-        tests = (
+        equal = [
             entry
             for entry in (first, *map(self.entries.__getitem__, same))
-            if any(file.kind == "tests" for file in entry.files)
-            and entry.verdict == first.verdict
-            and (entry.broken, entry.conflicts) == (first.broken, first.conflicts)
-        )
-        label = printable(next(tests, first).label)
+            if (entry.verdict, entry.broken) == (first.verdict, first.broken)
+        ]
+        clean = [entry for entry in equal if not entry.conflicts] or equal
+        tests = (e for e in clean if any(file.kind == "tests" for file in e.files))
+        label = printable(next(tests, clean[0]).label)
         name = shlex.quote(label) if len(label) <= _LONGEST_ARGUMENT else "NAME"
         ran = any(entry.checks for entry in self.document.candidates)
         ran = ran or any(note.endswith(TELLS_NOBODY) for note in self.document.notes)
