@@ -211,7 +211,7 @@ def test_independent_candidates_have_a_line_each():
     head, onto, *lines = lines_of(review_document(page_case.review_of(texts)))
     assert head == "5 candidates, 5 tasks: nobody competes; excise land says how they fit"
     assert onto == "onto 01234567"
-    assert lines[:5] == [f"c{n}  f{n}.py  g{n}  + return {n}" for n in range(5)]
+    assert lines[:5] == [f"c{n}  +1 -1  f{n}.py  g{n}  + return {n}" for n in range(5)]
 
 
 NAMES = ["n" * 200, "n" * 199 + "m", "\u0645\u0631\u062d\u0628\u0627", "Fix-It", "fix-it"]
@@ -235,7 +235,7 @@ def test_none_one_and_all_identical():
     ]
     one = lines_of(document_of({"ada": STRIP}))
     assert one[0].split("  ")[0] == "1 candidate, 1 task"
-    assert one[1].startswith("ada  parser.py  parse  + return")
+    assert one[1].startswith("ada  +1 -1  parser.py  parse  + return")
     same = lines_of(document_of(dict.fromkeys("abcdefgh", STRIP)))
     assert same[0].split("  ")[0] == "8 candidates, 1 task, 1 group"
     assert "   8 identical: a, b, c, d, e, f, g, h" in same

@@ -178,6 +178,9 @@ _STYLES = {
     "+": "green", "-": "red", "<": "", ">": "",
 }  # fmt: skip
 _STEP = 3
+_ENOUGH = 40
+"""Columns for code beside what it belongs to; where there are fewer it stands below."""
+
 _LEAST = 24
 """Columns that code of a row, or names, have in a line; with less room they begin another one."""
 
@@ -274,7 +277,7 @@ def _row(block: PageBlock, width: int) -> Iterator[Text]:
         code, shown = [*shown[1:], *code], shown[:1]
     before = Text.assemble(start, Text("  ").join(fitted(shown, room)))
     rest = Text("  ").join(code)
-    if code and (before.cell_len + 2 + min(rest.cell_len, _LEAST) > width or len(code) > 1):
+    if code and (before.cell_len + 2 + min(rest.cell_len, _ENOUGH) > width or len(code) > 1):
         yield before
         before = Text(" " * (_STEP * (block.depth + 1) - 2))
     if code:

@@ -72,9 +72,9 @@ def overview(page: Page) -> Iterator[PageBlock]:
     singles = [(task, page.single(task)) for task in page.alone[: max(room, 0)]]
     gutter = max((len(group.edits[0].names[0]) for _, group in singles), default=0)
     for task, group in singles:
-        cells = [_name(page, task, group.edits[0].ids[0], group.edits[0].names[0])]
+        cells = _alone(page, task, group)
         cells += [*_place(group.where[:1]), *map(_changed, group.telling(1))]
-        yield PageBlock("row", cells, gutter=min(gutter, 30))
+        yield PageBlock("row", cells, gutter=min(gutter, 20))
     if (more := len(page.alone) - len(singles)) > 0:
         yield words(f"and {more:,} more, each alone in its task: -v", "dim")
 
@@ -94,8 +94,8 @@ def _group(
     - ``others``: the lines of all groups, if one line of each is shown.
     """
     only = group.edits[0] if group.size == 1 else None
-    name = Cell(group.head) if only is None else _name(page, task, only.ids[0], only.names[0])
-    cells, lines = [name, *_place(group.where)], group.telling(3)
+    cells = [Cell(group.head)] if only is None else _alone(page, task, group)
+    cells, lines = [*cells, *_place(group.where)], group.telling(3)
     if others is None:
         yield PageBlock("head", cells, 1, group.letter)
         yield from (PageBlock("row", (_changed(line),), 1) for line in lines)
@@ -117,6 +117,18 @@ def _group(
         if edit.line:
             yield PageBlock("row", (_changed(edit.line),), 2)
     yield from (words(line, depth=1) for line in group.about)
+
+
+def _alone(page: Page, task: d.TaskEntry, group: GroupBlock) -> list[Cell]:
+    """Return the candidate of a group of one, and how many lines of code it adds and deletes.
+
+    Of one that changes no code: how many of all.
+    """
+    (identity,), (name,) = group.edits[0].ids, group.edits[0].names
+    every = page.entries[identity].lines
+    counted = [every["code"]] if every["code"].files else list(every.values())
+    added, deleted = sum(of.added for of in counted), sum(of.deleted for of in counted)
+    return [_name(page, task, identity, name), Cell(f"+{added:,} -{deleted:,}", "dim")]
 
 
 def _name(page: Page, task: d.TaskEntry, identity: str, name: str) -> Cell:
