@@ -7,6 +7,8 @@ import inspect
 import json
 import random
 import re
+import subprocess
+import sys
 import textwrap
 import typing
 from array import array
@@ -290,3 +292,27 @@ def test_pairs_of_real_files(excise_data):
         for candidate in record["candidates"]
     ]
     assert sum(used) > 20
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs mprotect")
+def test_no_line_is_read_that_an_origin_has_not():
+    """Behind the only number of an empty origin is a page that nobody may read."""
+    code = """
+import ctypes, mmap
+from array import array
+from excise.kernels._tree import assemble
+from excise.tokens import Vocabulary
+
+pages = mmap.mmap(-1, 2 * mmap.PAGESIZE)
+place = ctypes.addressof(ctypes.c_char.from_buffer(pages)) + mmap.PAGESIZE
+assert ctypes.CDLL(None).mprotect(ctypes.c_void_p(place), mmap.PAGESIZE, 0) == 0
+first = memoryview(pages)[mmap.PAGESIZE - 4 : mmap.PAGESIZE].cast("i")
+none = array("i")
+text, starts = b"a\\nb\\nc\\n", array("i", (0, 2, 4, 6))
+spans = array("i", (0, 1, 0, 2, 3, 0, 4, 5, 0))
+found = assemble((none, first, none, none), none, [(0, 3)], spans, text, starts, ["a", "b", "c"],
+                 Vocabulary().intern)
+print(list(found[0]), list(found[1]))
+"""
+    child = subprocess.run([sys.executable, "-c", code], text=True, capture_output=True)
+    assert (child.returncode, child.stdout) == (0, "[0, 1, 2] [0, 1, 2, 3]\n"), child.stderr

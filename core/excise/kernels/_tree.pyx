@@ -892,7 +892,8 @@ def assemble(tuple origin, const int32_t[::1] edits not None, list stretches not
     runs, shift, n = [], 0, 0
     for start, stop in [*stretches, (n_lines, n_lines)]:
         low, high = line + shift, start + shift
-        n += o_first[high] - o_first[low]
+        if low < high:  # else there may be no such line of the origin
+            n += o_first[high] - o_first[low]
         if start < stop:
             writer.stretch(start, stop)
         runs.append((low, high, stop, writer.n))
