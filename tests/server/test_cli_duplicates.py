@@ -229,7 +229,7 @@ def test_two_that_close_one_issue_are_likely_one(tmp_path):
     assert "both close #12" in excise("cluster", str(tmp_path)).out
     like = ("cluster", "--like", str(tmp_path / "a.patch"), str(tmp_path))
     assert excise(*like).out.count("both close #12") == 3
-    assert excise(*like, "--format", "markdown").out.count("- both close #12") == 3
+    assert excise(*like, "--format", "markdown").out.count("- both close `#12`") == 3
 
 
 def test_bumps_of_versions_have_a_word_of_their_own(tmp_path):

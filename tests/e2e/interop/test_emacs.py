@@ -40,7 +40,7 @@ def test_a_whole_review_in_emacs_without_client_code(tmp_path: Path):
     command = [EMACS, "-q", "--batch", "-l", str(sessions.HERE / "review.el")]
     seen = sessions.run(tmp_path, work.file, command, config, EXCISE_LINE=str(LINE))
     candidates, ada, bo = seen["pages"]
-    assert "**ada**" in candidates
+    assert "`ada`" in candidates
     assert (ada, bo) == (changed("ada"), changed("bo"))
     assert (seen["hunk"], seen["undone"]) == (changed("ada", ORIGIN), ORIGIN)
     assert seen["file"] == seen["whole"] == changed("bo", ORIGIN)

@@ -45,7 +45,7 @@ def test_a_whole_review_in_neovim_without_client_code(tmp_path: Path):
     command = [NVIM, "--headless", "--clean", "-l", str(sessions.HERE / "review.lua")]
     seen = sessions.run(tmp_path, work.file, command, config, EXCISE_LINE=str(LINE))
     candidates, ada, bo = seen["pages"]
-    assert "**ada**" in candidates["text"]
+    assert "`ada`" in candidates["text"]
     assert (ada["text"], bo["text"]) == (changed("ada"), changed("bo"))
     assert seen["hunk"] == seen["whole"] == changed("ada", ORIGIN)
     assert seen["undone"] == ORIGIN

@@ -135,7 +135,7 @@ inWorkbench("five worktrees: seen, compared, one taken whole, two mixed by keys 
   await bench.openFile(FILE);
   await bench.showCandidates();
   for (const name of ["bo", "chen", "dana", "eli", "ada"]) await bench.candidate(name).waitFor();
-  const group = bench.candidates.filter({ hasText: "2 of 3 are identical" });
+  const group = bench.candidates.filter({ hasText: "2 of 5 are identical" });
   await bench.members(group, ["claude-ada", "copilot-eli"]);
 
   // The hunks of every file that they change, of those that no tab shows as well.
