@@ -174,7 +174,11 @@ inWorkbench("five worktrees: seen, compared, one taken whole, two mixed by keys 
   await page.keyboard.press("ControlOrMeta+Alt+h");
   const progress = bench.webview().locator("#progress");
   const decided = (count: number): Promise<string> => until(() => progress.innerText(), (text) => text === `${count} of 7 decided`);
+  // An undo takes the text back, and not that its rivals' other hunks were decided.
+  await decided(4);
+  await bench.command("Excise: Start the Review Again");
   await decided(0);
+  await page.keyboard.press("ControlOrMeta+Alt+h");
   const body = bench.webview().locator("body");
   await body.locator(".file", { hasText: "tests/test_inventory.py" }).getByText("chen: created").waitFor();
   await body.locator(".hunk", { hasText: "Lines 43 to 45 · Inventory.reserve" }).locator(".around .keyword", { hasText: "def" }).first().waitFor();
