@@ -214,7 +214,7 @@ inWorkbench("five worktrees: seen, compared, one taken whole, two mixed by keys 
   await page.locator(".editor-instance .view-line").first().waitFor();
   await bench.candidates.first().waitFor();
   await page.locator(`.tab[data-resource-name="${FILE}"]`).click(); // the editor may not have kept yet which one was active
-  await page.locator(".pane-header", { hasText: "5 of 5 decided" }).waitFor();
+  await bench.hunks.filter({ hasText: "5 of 5 decided" }).first().waitFor();
   git(folder, "worktree", "remove", "--force", repository.worktrees.get("chen") ?? "");
   await bench.candidate("chen").waitFor({ state: "detached" });
   // An agent goes on in a worktree, in a file that nobody has open: the view follows by itself.
