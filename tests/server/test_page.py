@@ -318,3 +318,17 @@ def test_a_long_line_is_cut_around_what_differs(repo):
     out = printed(repo)
     assert " 2000," in out
     assert " 2001," in out
+
+
+def test_a_page_of_some_files_has_all_candidates(two_tasks):
+    found = report(two_tasks, "--path", "server.py")
+    assert [[file["path"] for file in task["files"]] for task in found["tasks"]] == [
+        [], ["server.py"],
+    ]  # fmt: skip
+    page = excise(
+        "review", "--repo", str(two_tasks.path), "--path", "server.py", "--format", "html"
+    )
+    assert page.code == 0, page.err
+    assert "5 candidates, 2 tasks" in page.out
+    assert "Hunks of task 2" in page.out
+    assert "Hunks of task 1" not in page.out

@@ -22,9 +22,10 @@ def hunk_blocks(page: Page, against: str, *, is_named: bool = True) -> Iterator[
     """
     document = page.document
     yield words(page.title, "head", kind="title")
-    for number, task in enumerate(document.tasks):
+    shown = [task for task in document.tasks if task.files]
+    for number, task in enumerate(shown):
         yield from [words("")] * (number > 0)
-        if len(document.tasks) > 1:
+        if len(shown) > 1:
             yield PageBlock("head", (Cell(page.task_head(task), "head"),))
         yield from task_blocks(page, task, against, is_named=is_named)
     yield from page_notes(page)

@@ -164,7 +164,7 @@ def review_page(page: Page, against: str = "") -> str:
 
     def blocks() -> Iterator[PageBlock]:
         yield from overview(page)
-        for task in page.document.tasks:
+        for task in (task for task in page.document.tasks if task.files):
             is_alone = len(task.members) == 1
             of = page.labels[task.members[0]] if is_alone else f"task {task.number}"
             yield PageBlock("head", (Cell(f"Hunks of {of}"),))

@@ -113,6 +113,8 @@ class Page:
             entry.id: shortened(printable(entry.label), _LONGEST_LABEL)
             for entry in document.candidates
         }
+        groups = (group for task in document.tasks for group in task.groups)
+        self._reasons = {name: group.reasons for group in groups for name in group.members}
         self.rivals = [task for task in document.tasks if len(task.members) > 1]
         self.alone = [task for task in document.tasks if len(task.members) == 1]
 
@@ -228,8 +230,8 @@ class Page:
         facts = facts[:1] if entry.broken else facts
         said = {*_BESIDE, *(() if entry.no_op or entry.stub or entry.broken else _OF_CODE)}
         said -= {"unread-names"} if entry.stub else set()
-        group = self.document.tasks[entry.task - 1].groups[entry.group - 1]
-        facts += [r.text for r in group.reasons if r.kind in said and entry.id in r.members]
+        reasons = self._reasons[entry.id]
+        facts += [r.text for r in reasons if r.kind in said and entry.id in r.members]
         facts += [check_words(check) for check in entry.checks]
         facts += ["still being written"] * entry.being_written
         if entry.uncommitted and self.verbose:

@@ -160,7 +160,7 @@ def file_status(pair: FilePair) -> str:
 
 
 def chosen_hunks(document: d.ReviewDocument, names: Sequence[str]) -> d.ReviewDocument:
-    """Return the document with only some of its files and hunks, and the same digests.
+    """Return the document with only some of its files and hunks: all tasks, and the same digests.
 
     Raises SourceError if the file or hunk does not exist.
 
@@ -190,7 +190,7 @@ def chosen_hunks(document: d.ReviewDocument, names: Sequence[str]) -> d.ReviewDo
         msgspec.structs.replace(task, files=[s for file in task.files if (s := shown(file))])
         for task in document.tasks
     ]
-    return msgspec.structs.replace(document, tasks=[task for task in tasks if task.files])
+    return msgspec.structs.replace(document, tasks=tasks)
 
 
 def _file_and_lines(
