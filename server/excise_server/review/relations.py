@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache, partial
-from itertools import pairwise
+from itertools import pairwise, product
 from typing import Literal, NamedTuple, Protocol, get_args
 
 from excise import CancelFlag, ScoreMatrix, languages
@@ -104,6 +104,7 @@ class _Change(NamedTuple):
     """A file that a candidate changes, in hunks of the target's lines; None if only as a whole.
 
     - ``does``: what its own diff does to the file, as a verb.
+    - ``rewrites``: whether it leaves less than half of the lines of a file of more than a few.
     """
 
     pair: FilePair
@@ -112,6 +113,7 @@ class _Change(NamedTuple):
     kind: Kind
     hunks: tuple[tuple[int, int, str], ...] | None
     does: str
+    rewrites: bool
 
 
 class _Edit(NamedTuple):
@@ -292,7 +294,10 @@ class CandidateReader:
                     )
                 kind = candidate.kind_of(path)
                 does = "deletes" if own.new is None else "changes" if own.old else "creates"
-                changes[path] = _Change(pair, old, new, kind, hunks, does)
+                count = len(raw_lines(before or ""))
+                changed = count if hunks is None else sum(hi - lo for lo, hi, _ in hunks)
+                rewrites = count >= FEWEST_LINES and 2 * changed > count
+                changes[path] = _Change(pair, old, new, kind, hunks, does, rewrites)
                 if kind in ("code", "tests"):
                     for side, name, text in zip(
                         texts, (path, pair.path), (before, after), strict=True
@@ -469,9 +474,8 @@ def _in_file(
     a: _Edit, b: _Edit, path: str, additions_of: _AdditionsOf, names_of: _NamesOf
 ) -> _Meeting:
     x, y = a.changes[path], b.changes[path]
-    target = "" if x.old is None else x.old.text or ""
     # Who rewrites or deletes a file is at everybody's place in it, but not at their task.
-    is_apart = _rewrites(x, target) != _rewrites(y, target)
+    is_apart = x.rewrites != y.rewrites
     if x.hunks is None or y.hunks is None:
         sizes = max(1, len(x.hunks or ())), max(1, len(y.hunks or ()))
         sizes = (0, 0) if is_apart else sizes
@@ -483,16 +487,17 @@ def _in_file(
             message = f"both {x.does[:-1]} {shown_name(path)}"
         return _Meeting(x.kind, sizes, [RelationReason("collides", message, path)])
     evidence, overlapping = [], (set[int](), set[int]())
+    target = "" if x.old is None else x.old.text or ""
     for own, other in _stretches(x.hunks, y.hunks):
         mine, theirs = [x.hunks[n] for n in own], [y.hunks[n] for n in other]
         added = None if mine == theirs else _added(path, target, mine, theirs, additions_of)
         if added is not None:
             evidence.append(added)
             continue
-        met = [] if is_apart else [(m, n) for m in own for n in other]
-        meeting = [(m, n) for m, n in met if _meet(x.hunks[m], y.hunks[n])]
-        overlapping[0].update(m for m, _ in meeting)
-        overlapping[1].update(n for _, n in meeting)
+        for m, n in product(own, other) if not is_apart else ():
+            if _meet(x.hunks[m], y.hunks[n]):
+                overlapping[0].add(m)
+                overlapping[1].add(n)
         if mine != theirs:
             line = min(mine[0][0], theirs[0][0]) + 1
             last = max(mine[-1][1], theirs[-1][1])
@@ -556,13 +561,6 @@ def _stretches(
             run = list[int](), list[int]()
         run[owner].append(index)
         ends = max(ends, hi)
-
-
-def _rewrites(change: _Change, target: str) -> bool:
-    """Whether a change leaves less than half of the lines of a file, if it has more than a few."""
-    lines = len(raw_lines(target))
-    changed = lines if change.hunks is None else sum(hi - lo for lo, hi, _ in change.hunks)
-    return lines >= FEWEST_LINES and 2 * changed > lines
 
 
 def _meet(a: tuple[int, int, str], b: tuple[int, int, str]) -> bool:
