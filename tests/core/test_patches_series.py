@@ -252,7 +252,7 @@ def test_a_mail_that_another_list_sends_too_is_not_new():
 
     def new(*messages):
         posted = Posted()
-        return [posted.is_new(message, partial(patch_id, message.patch)) for message in messages]
+        return [posted.add(message, partial(patch_id, message.patch)) for message in messages]
 
     gateway = {"Message-ID": "<2@list>", "Subject": "[list] [PATCH 1/2] x", "List-Id": "<list>"}
     assert new(sent(), sent(Received="by list"), sent(**gateway)) == [True, False, False]

@@ -101,10 +101,11 @@ class Posted:
     def __init__(self) -> None:
         self._seen: dict[Hashable, str] = {}
 
-    def is_new(self, message: Message, patch_id: Callable[[], str]) -> bool:
-        """Whether a message is no copy of an earlier one. Only a mail can be: it has an id.
+    def add(self, message: Message, patch_id: Callable[[], str]) -> bool:
+        """Remember a message, and return whether it is no copy of one that was seen.
 
-        A copy has the same patch, and the same Message-ID or author, date, title and number.
+        Only mails can be copies, as other patches have no Message-ID. A copy has the same patch,
+        and the same Message-ID or author, date, title and number.
         """
         if not message.message_id:
             return True

@@ -177,10 +177,10 @@ def read_counted(
         counted = iter(fresh)
         for message in own:
             if not message.patch.files:
-                messages.append(message if posted.is_new(message, str) else None)
+                messages.append(message if posted.add(message, str) else None)
                 continue
             patch, edits, ids, counts = next(counted)
-            if posted.is_new(message, partial(getattr, ids, "patch")):
+            if posted.add(message, partial(getattr, ids, "patch")):
                 messages.append(message)
                 changes.append(counts)
                 pool.add_read(patch, edits, ids)

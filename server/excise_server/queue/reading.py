@@ -70,7 +70,7 @@ def read_queue(paths: Iterable[str], stdin: BinaryIO) -> Queue:
     files = (
         (
             name,
-            [m if posted.is_new(m, partial(patch_id, m.patch)) else None for m in _messages(data)],
+            [m if posted.add(m, partial(patch_id, m.patch)) else None for m in _messages(data)],
             listed,
         )
         for name, data, listed in loaded(paths, stdin, rejected)

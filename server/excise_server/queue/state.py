@@ -411,7 +411,7 @@ def read_watched(
     others = 0
     posted = Posted()
     for entry in state.entries:
-        posted.is_new(entry.message, partial(getattr, entry.ids, "patch"))
+        posted.add(entry.message, partial(getattr, entry.ids, "patch"))
 
     def keep(least: int) -> None:
         """Write what waits, if it is more than so many."""
@@ -429,7 +429,7 @@ def read_watched(
                 known += 1
                 continue
             message = BINARY if binary else read_piece(number, line, piece)
-            if not posted.is_new(message, partial(patch_id, message.patch)):
+            if not posted.add(message, partial(patch_id, message.patch)):
                 known += 1
                 continue
             messages.append((f"{name}#{number}" if len(cut) > 1 else name, piece, message))

@@ -174,7 +174,7 @@ def _series(mails: Sequence[_Mail]) -> Iterator[_Series]:
     """
     series: list[tuple[_Mail, _Series]] = []
     posted = Posted()
-    mails = [m for m in mails if posted.is_new(m.message, partial(patch_id, m.message.patch))]
+    mails = [m for m in mails if posted.add(m.message, partial(patch_id, m.message.patch))]
     for posting in postings([mail.message for mail in mails]):
         own = [mails[at] for at in posting.messages]
         first = next((mail for mail in own if mail.message.patch.files), None)
