@@ -156,14 +156,13 @@ def command(
                 duplicates = find_duplicates([asked], others, top=NEAREST, advance=advance)
             rejected = sent.queue.rejected
             nearest = duplicates_document(duplicates, rejected, sent.about)
+            blocks = like_blocks(nearest, places=1 if format == "text" else None, verbose=verbose)
             if format == "json":
                 show(json_text(nearest), output)
             elif format == "markdown":
-                blocks = like_blocks(nearest, verbose=verbose)
                 show(markdown(blocks, LONGEST_PAGE, "excise cluster --format json"), output)
-            else:  # standard error names those left out
-                named = duplicates_document(duplicates, (), sent.about)
-                show(partial(terminal, like_blocks(named, places=1, verbose=verbose)), output)
+            else:
+                show(partial(terminal, blocks), output)
             return report_rejected(rejected, paths)
         whole = None if repository is None else _whole(repository, onto, sent)
         grouped = _grouped(sent, whole)

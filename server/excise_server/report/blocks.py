@@ -22,13 +22,15 @@ from excise_server.report import markdown as inline
 from excise_server.report.markdown import bounded, code_span, fenced, inert
 from excise_server.report.tables import UNWRAPPED, cut, filled
 from excise_server.report.words import LONGEST_LINE, digits, plural
+from excise_server.wire.documents import RejectedEntry
 
 HunkOf = Callable[[str, str], Sequence["PageBlock"]]
 """Returns the hunk in which the second member of a group differs from the first one."""
 
 Kind = Literal[
-    "title", "head", "row", "fold", "names", "text", "note", "code", "table", "matrix", "scores"
-]
+    "title", "head", "row", "fold", "names", "text", "note", "rejected", "code", "table", "matrix",
+    "scores",
+]  # fmt: skip
 
 MOST_DRAWN = 40
 """Most members of a group of which a picture shows the matrix."""
@@ -83,6 +85,7 @@ class PageBlock(NamedTuple):
     - ``row``: one line, which is cut to the width; below a ``fold`` a browser folds what is deeper.
     - ``names``: a beginning, and names with commas between them.
     - ``text``, ``note``: words; notes stand at the end of a page.
+    - ``rejected``: a note that no terminal shows, as standard error says it there.
     - ``code``: ``lines``, behind ``gutter`` columns for their numbers.
     - ``table``: ``rows``, the first of which has the titles.
     - ``matrix``: the similarities ``values`` of the names in ``cells``.
@@ -139,6 +142,16 @@ def notes(lines: Iterable[str]) -> Iterator[PageBlock]:
     return (words(line, "dim", kind="note") for line in lines)
 
 
+def left_out(rejected: Iterable[RejectedEntry]) -> Iterator[PageBlock]:
+    """Yield who was left out, and why."""
+    lines = (f"left out: {each.id}: {each.reason}" for each in rejected)
+    return (words(line, "dim", kind="rejected") for line in lines)
+
+
+FOOT = ("note", "rejected", "scores")
+"""The kinds of blocks at the end of a page."""
+
+
 def split(
     blocks: Iterable[PageBlock],
 ) -> tuple[list[PageBlock], list[list[PageBlock]], list[PageBlock]]:
@@ -147,7 +160,7 @@ def split(
     A part is a heading with what is below it; on a page without these, a block at the margin.
     """
     every = list(blocks)
-    foot = next((n for n, b in enumerate(every) if b.kind in ("note", "scores")), len(every))
+    foot = next((n for n, b in enumerate(every) if b.kind in FOOT), len(every))
     margin = [
         n for n, b in enumerate(every[:foot])
         if b.kind == "head" or (not b.depth and b.kind not in _INNER)
@@ -415,7 +428,8 @@ def _scores(block: PageBlock, width: int) -> Iterator[Text]:
 
 _TERMINAL = {
     "title": _title, "head": _words, "row": _row, "fold": _row, "names": _names, "text": _words,
-    "note": _words, "code": _code, "table": _table, "matrix": _matrix, "scores": _scores,
+    "note": _words, "rejected": lambda block, width: iter(()), "code": _code, "table": _table,
+    "matrix": _matrix, "scores": _scores,
 }  # fmt: skip
 
 
@@ -444,21 +458,17 @@ def _shortened(lines: Sequence[ShownLine]) -> list[ShownLine]:
 def _joined(blocks: Iterable[PageBlock]) -> str:
     """Return blocks below each other, items of a list without an empty line between them."""
     parts: list[str] = []
-    above = is_below = False
+    above = in_row = False
     for block in blocks:
         is_marked = block.kind == "row" and bool(block.mark) and not block.depth
         is_inside = block.depth > 0 and block.kind not in ("code", "head")
-        is_below = is_inside and (is_below or _is_marked_above(parts))
-        is_item = block.kind in ("note", "scores") or is_inside or is_marked
+        in_row = is_marked or (in_row and is_inside)
+        is_item = block.kind in FOOT or is_inside or is_marked
         if shown := _markdown(block):
-            shown = f"  {shown}" if is_below else shown
+            shown = f"  {shown}" if in_row and is_inside else shown
             parts += [("\n" if is_item and above else "\n\n") if parts else "", shown]
             above = is_item
     return "".join(parts)
-
-
-def _is_marked_above(parts: Sequence[str]) -> bool:
-    return bool(parts) and parts[-1].startswith("- **")
 
 
 _CODE = frozenset({"name", "path", "hunk", "function", "quoted", "+", "-"})
@@ -491,7 +501,7 @@ def _markdown(block: PageBlock) -> str:
         case "names":
             start, *names = cells if block.cells[0].text else ["", *cells]
             return f"{item}{f'{start}: ' if start else ''}{', '.join(names)}"
-        case "note":
+        case "note" | "rejected":
             return f"- {line}"
         case "scores":
             return f"- Scores: {code_span(block.cells[0].text)}"

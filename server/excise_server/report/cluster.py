@@ -13,7 +13,6 @@ from itertools import chain, groupby, pairwise
 from operator import attrgetter
 from typing import NamedTuple
 
-import msgspec
 from msgspec import UNSET
 from rich.console import Console, RenderableType
 from rich.text import Text
@@ -674,8 +673,8 @@ def cluster_blocks(
                 if level == _EDITS:
                     cells = [Cell(f"{word}:"), Cell(", ".join(names))]
                 yield PageBlock("names" if level == _NAMES else "row", cells, 2)
-    rejected = [f"left out: {each.id}: {each.reason}" for each in document.rejected]
-    yield from b.notes([*more_lines(document, verbose=level == _ALL), *rejected])
+    yield from b.notes(more_lines(document, verbose=level == _ALL))
+    yield from b.left_out(document.rejected)
     if level == _ALL:
         yield words(LEGEND, "dim", kind="note")
         yield from (words(s, kind="scores") for s in (document.related, document.signature))
@@ -689,7 +688,6 @@ def cluster_lines(
     hunk: HunkOf = lambda first, other: (),
 ) -> Iterator[RenderableType]:
     """Yield the page: as much of each issue as there is room for, unless it is all asked for."""
-    document = msgspec.structs.replace(document, rejected=[])  # standard error names them
     if verbose:
         yield from terminal(cluster_blocks(document, hunk=hunk), out)
         return
@@ -741,7 +739,7 @@ def like_blocks(
             yield PageBlock("row", reason, 2)
         if verbose:
             yield words(numbers_of(pair), "dim", depth=2)
-    yield from b.notes(f"left out: {each.id}: {each.reason}" for each in document.rejected)
+    yield from b.left_out(document.rejected)
     yield from b.notes(f"note: {note}" for note in document.notes)
     if verbose:
         yield words(document.signature, kind="scores")

@@ -10,7 +10,7 @@ from msgspec import UNSET
 from excise import ScoreMatrix
 from excise.excision import WHITESPACE_ONLY
 from excise_server.foundation.inputs import first_few
-from excise_server.report.blocks import Cell, HunkOf, PageBlock, differing, notes, words
+from excise_server.report.blocks import Cell, HunkOf, PageBlock, differing, left_out, notes, words
 from excise_server.report.words import DISAGREE, digits, order_words, plural
 from excise_server.wire import documents as d
 
@@ -75,7 +75,7 @@ def compare_blocks(
         f"note: {'all' if len(who) == len(names) else ', '.join(who)}: {note}"
         for note, who in about.items()
     )
-    yield from notes(f"left out: {each.id}: {each.reason}" for each in document.rejected)
+    yield from left_out(document.rejected)
     yield words(document.signature, kind="scores")
 
 

@@ -12,7 +12,7 @@ import html
 from collections.abc import Iterable, Iterator
 
 from excise_server.foundation.escape import printable, shortened
-from excise_server.report.blocks import MOST_DRAWN, Cell, PageBlock, ShownLine, spaced
+from excise_server.report.blocks import FOOT, MOST_DRAWN, Cell, PageBlock, ShownLine, spaced
 from excise_server.report.tables import cut
 from excise_server.report.words import digits
 
@@ -212,7 +212,7 @@ def block_parts(blocks: Iterable[PageBlock]) -> Iterator[Markup]:
             inner.append(every[place])
             place += 1
         is_card = block.kind == "head" and bool(block.mark or block.depth == 2)
-        if card and block.kind in ("head", "note", "scores"):
+        if card and block.kind in ("head", *FOOT):
             yield element("article", *card, class_="card")
             card = []
         if is_card:
@@ -276,7 +276,7 @@ def _block(block: PageBlock, inner: Iterable[PageBlock] = ()) -> Markup:
             listed = [part for name in names for part in (", ", name)][1:]
             start_text = [start, ": "] if block.cells[0].text else []
             return element("p", *start_text, *listed, class_=depth)
-        case "note":
+        case "note" | "rejected":
             return element("p", *_cells(block.cells), class_="small dim")
         case "scores":
             return element(

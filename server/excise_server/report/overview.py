@@ -70,9 +70,9 @@ def overview(page: Page) -> Iterator[PageBlock]:
         head = "Alone in its task:" if len(page.alone) == 1 else head
         yield PageBlock("head", (Cell(head, "head"),))
     singles = [(task, page.single(task)) for task in page.alone[: max(room, 0)]]
-    gutter = max((len(group.edits[0].names[0]) for _, group in singles), default=0)
-    for task, group in singles:
-        cells = _alone(page, task, group)
+    rows = [(_alone(page, task, group), group) for task, group in singles]
+    gutter = max((len(cells[0].text + cells[0].behind) for cells, _ in rows), default=0)
+    for cells, group in rows:
         cells += [*_place(group.where[:1]), *map(_changed, group.telling(1))]
         yield PageBlock("row", cells, gutter=min(gutter, 20))
     if (more := len(page.alone) - len(singles)) > 0:
@@ -109,7 +109,7 @@ def _group(
             yield words(f"and {group.size - shown:,} more: -v", "dim", depth=1)
             break
         shown += len(edit.ids)
-        names = [_name(page, task, *both) for both in zip(edit.ids, edit.names, strict=True)]
+        names = [_name(page, task, *both) for both in zip(edit.ids, edit.facts, strict=True)]
         if edit.says == "1" and edit.line:
             yield PageBlock("row", (*names, _changed(edit.line, lines_of_edits)), 1)
             continue
@@ -124,14 +124,14 @@ def _alone(page: Page, task: d.TaskEntry, group: GroupBlock) -> list[Cell]:
 
     Of one that changes no code: how many of all.
     """
-    (identity,), (name,) = group.edits[0].ids, group.edits[0].names
+    (identity,), (said,) = group.edits[0].ids, group.edits[0].facts
     every = page.entries[identity].lines
     counted = [every["code"]] if every["code"].files else list(every.values())
     added, deleted = sum(of.added for of in counted), sum(of.deleted for of in counted)
-    return [_name(page, task, identity, name), Cell(f"+{added:,} -{deleted:,}", "dim")]
+    return [_name(page, task, identity, said), Cell(f"+{added:,} -{deleted:,}", "dim")]
 
 
-def _name(page: Page, task: d.TaskEntry, identity: str, name: str) -> Cell:
+def _name(page: Page, task: d.TaskEntry, identity: str, said: str) -> Cell:
     """Return a candidate with what is said of it, which leads to the first file it changes."""
     files = (
         index
@@ -139,9 +139,8 @@ def _name(page: Page, task: d.TaskEntry, identity: str, name: str) -> Cell:
         if any(change.id == identity for change in file.changes)
     )
     first = next(files, None)
-    label, said = page.labels[identity], name.removeprefix(page.labels[identity])
     link = "" if first is None else hunk_id(task, first)
-    return Cell(label, "name", link, after=said.removeprefix(" (").removesuffix(")"))
+    return Cell(page.labels[identity], "name", link, after=said)
 
 
 def _place(where: Sequence[tuple[str, str]]) -> list[Cell]:

@@ -52,13 +52,13 @@ _OF_CODE = ("broken", "no-code", "comments-only")
 class EditLine:
     """Candidates of a group with the same code, and what they alone have.
 
-    - ``names``: its candidates, each with what is said of it in brackets.
+    - ``facts``: what is said of each.
     - ``says``: "2 the same code", "1".
     - ``line``: a changed line that no others of the group have, if that tells what differs.
     """
 
     ids: tuple[str, ...]
-    names: tuple[str, ...]
+    facts: tuple[str, ...]
     says: str
     line: str
 
@@ -159,12 +159,12 @@ class Page:
         shows_line = len(group.edits) > 1 and (self.verbose or not (group.names or group.places))
         edits: list[EditLine] = []
         for edit in group.edits:
-            names = []
-            for member in edit.members:
-                own = [fact for fact in facts[member] if fact not in common]
-                names.append(self.labels[member] + (f" ({', '.join(own)})" if own else ""))
-            says = str(len(names))
-            if len(names) > 1:
+            own = [
+                ", ".join(fact for fact in facts[member] if fact not in common)
+                for member in edit.members
+            ]
+            says = str(len(own))
+            if len(own) > 1:
                 same = all(word == IDENTICAL for word in edit.words)
                 says += " identical" if same else " the same code"
             if edit.relation == NAMES:
@@ -181,10 +181,10 @@ class Page:
                 and last.says[0] == "1"
                 and (last.says in ("1", "1 each"))
             ):
-                ids, every = (*last.ids, *edit.members), (*last.names, *names)
+                ids, every = (*last.ids, *edit.members), (*last.facts, *own)
                 edits[-1] = EditLine(ids, every, "1 each", "")
             else:
-                edits.append(EditLine(tuple(edit.members), tuple(names), says, line))
+                edits.append(EditLine(tuple(edit.members), tuple(own), says, line))
         head = plural(len(members), "candidate")
         about = [f"all: {', '.join(common)}"] if common else []
         if differ:
