@@ -22,7 +22,7 @@ from tests.reference.budget import examples, scaled
 
 from excise import languages, similarity, syntax
 from excise.kernels._lcs import edits as lcs_edits
-from excise.reparse import Parsed, _Side, parsed, reparse
+from excise.reparse import Parsed, _Side, parsed, reparse, tree_of_edited
 from excise.syntax import encode
 from excise.text import normalise
 from excise.tokens import Lines, Vocabulary, lines_of, stream
@@ -39,7 +39,19 @@ def inherits(origin: str, revision: str, grammar: str) -> bool:
     found = reparse(kept, revision, vocabulary)
     if found is not None:
         check(found, revision, vocabulary)
+    if (tree := tree_of_edited(kept, revision)) is not None and grammar != "v":
+        assert nodes(tree) == nodes(syntax.parse(revision, grammar))
     return found is not None
+
+
+def nodes(tree) -> list[tuple[str, int, int]]:
+    """All nodes of a tree, with the bytes that they are from and to."""
+    found, waiting = [], [tree.root_node]
+    while waiting:
+        node = waiting.pop()
+        found.append((node.type, node.start_byte, node.end_byte))
+        waiting += node.children
+    return found
 
 
 def check(found: Parsed, text: str, vocabulary: Vocabulary) -> None:
